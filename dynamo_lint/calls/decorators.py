@@ -170,6 +170,24 @@ def wrappers(project: Project, ref: FunctionRef) -> list[FunctionRef]:
     return found
 
 
+def is_replaced(project: Project, ref: FunctionRef) -> bool:
+    """Whether a decorator of its class puts another function in the place of a method."""
+    owner = project.owner(ref)
+    if owner is None:
+        return False
+    name, class_ = ref.key.rpartition(".")[2], project.class_(owner)
+    for decorator in class_.decorators:
+        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
+        symbols = project.symbols(callee, owner.path, class_.outer or MODULE_KEY)
+        used = [symbol for symbol in symbols if isinstance(symbol, FunctionRef)]
+        for where, store in project.stores_of(name) if used else ():
+            given = {one.name for one in project.function(where).parameters}
+            inside = any(where == one or where.stands_in(one) for one in used)
+            if inside and isinstance(store.owner, ir.Name) and store.owner.id in given:
+                return True
+    return False
+
+
 def _makes_functions(project: Project, ref: FunctionRef) -> bool:
     """Whether a function gives back a closure of its own: a decorator, not what it puts around others."""
     made = points_to_of(project).returns(ref, None)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from dynamo_lint.calls.decorators import is_replaced
 from dynamo_lint.calls.model import Step
 from dynamo_lint.conditions.constructor import is_left_off
 from dynamo_lint.contract import Contract
@@ -71,7 +73,7 @@ class Claim:
     related: tuple[Related, ...] = ()
     also: tuple[str, ...] = ()
     """Other state that the same advice is about."""
-    keys: Iterable[Key] = ()
+    keys: Collection[Key] = ()
     """The state, as the tables name it."""
 
 
@@ -107,10 +109,13 @@ def placed(
     unproven = (
         bool(known) and not is_measured(path) and all(one.tested or is_measured(one.path) for one in known)
     )
-    # And a test tries what breaks a graph, and one variant after the other: a run of it costs nobody more.
-    unproven = unproven or (in_tests(path) and claim.effect in {"break", "per-value", "per-instance"})
-    if hot is not None and tables is not None and symbol == hot.function.id:
-        unproven = unproven or is_idle(tables, hot, position)
+    # And a test tries what recompiles, and one variant after the other: a run of it costs nobody more.
+    unproven = unproven or (
+        in_tests(path) and claim.effect in {"break", "per-value", "per-instance", "storm"}
+    )
+    if hot is not None and tables is not None:
+        unproven = unproven or not tables.chosen.isdisjoint(claim.keys) or is_aside(tables, hot, position)
+        unproven = unproven or (symbol == hot.function.id and is_idle(tables, hot, position))
     entry = entries[0] if entries else None
     chain = hot.chain if hot is not None else ()
     return Finding(
@@ -140,6 +145,25 @@ def is_idle(tables: Tables, hot: CompiledFunction, position: Position) -> bool:
     if hot.receiver is None:
         return False
     return is_left_off(points_to_of(tables.project), hot.receiver, hot.function, position.line)
+
+
+_DEBUGGING = re.compile(r"(?:^|_)(?:debug|verbose|profile|profiling)(?:_|$)")
+
+
+def is_aside(tables: Tables, hot: CompiledFunction, position: Position) -> bool:
+    """Whether a compiled line stands aside from what its users run.
+
+    It is reached by a test of a flag for debugging, or stands in a method in whose place a decorator of the
+    class puts another, which need not call it.
+    """
+    files = tables.project.files
+    lines = [(step.path, step.symbol.rpartition("::")[2], step.line) for step in hot.chain[1:]]
+    for path, key, line in (*lines, (hot.function.path, hot.function.key, position.line)):
+        function = files[path].functions.get(key)
+        for first, last, flag, on in function.flags if function is not None else ():
+            if on and first <= line <= last and _DEBUGGING.search(flag):
+                return True
+    return is_replaced(tables.project, hot.function)
 
 
 def severity(effect: str, entries: int | None, context: Context) -> str:

@@ -176,7 +176,7 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
         effect=effect,
         entries=entries if exact else None,
         subject=subject(last),
-        keys=_named(last, tables),
+        keys=tuple(_named(last, tables)),
         advice=_OF_LIBRARIES if library else _ADVICE[rule.code].format(name=name),
         step=f"changes `{name}`",
         related=tuple(_related(cause)),

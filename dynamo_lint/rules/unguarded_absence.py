@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.program.refs import Position
@@ -43,7 +43,7 @@ def _finding(
     where: Position,
     text: str,
     what: str,
-    keys: Iterable[Key],
+    keys: Collection[Key],
     *,
     guarded: bool,
 ) -> Finding:

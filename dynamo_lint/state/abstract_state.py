@@ -94,7 +94,7 @@ def _first(items: frozenset[T], order: Callable[[T], tuple[object, ...]]) -> fro
 
 def via(origins: frozenset[Origin], how: str) -> frozenset[Origin]:
     """Origins after one more operation; formatting is never forgotten."""
-    keep = {"text", "str", "element", "moved"}
+    keep = {"text", "str", "element", "index", "moved"}
     return frozenset(o if o.via in keep else replace(o, via=how) for o in origins if o.source != "literal")
 
 

@@ -10,6 +10,7 @@ from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Display, Expr
 from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.item_path import ANY_ITEM, ItemPath, item_path, step_of
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
@@ -17,7 +18,7 @@ from dynamo_lint.state import kinds as K
 from dynamo_lint.state.free_variables import Names
 from dynamo_lint.state.model import AttributeState, Key, Kind, Kinds, Outside
 from dynamo_lint.values.model import Context, ExternalInstance, Instance
-from dynamo_lint.values.points_to import evaluate
+from dynamo_lint.values.points_to import FAN_OUT, evaluate
 
 NO_ITEMS = ir.Choice(())
 """The item of an empty container."""
@@ -168,7 +169,7 @@ SETUP = ("__init__", "__new__", "__post_init__", "setup", "reset_parameters")
 PLAIN_BASES = knowledge.names("plain_bases")
 _MAX_DEPTH = 8
 _MAX_ASKED = 3000
-_Numbered = dict[int, tuple[FunctionRef, ir.Store]]
+_Numbered = dict[int, tuple[FunctionRef, ir.Store, bool]]
 
 
 @dataclass(slots=True)
@@ -269,7 +270,7 @@ class Initial:
                     continue  # told by its value
                 initial = self._is_setup(where, key.owner)
                 found.append(self._store(where, store, item, initial, key.owner))
-        order = set(self.project.mro(key.owner))
+        order = self.project.mro(key.owner)[::-1]  # what is known of the class itself goes before its bases
         for where, call in self.registered.get(name, []):
             initial = self._is_setup(where, key.owner)
             if self.project.owner(where) in order and (initial or where not in self.hot):
@@ -278,16 +279,20 @@ class Initial:
                 constant = "None" if none else None
                 found.append(Outside(where.path, call.line, 1, kinds, constant, initial))
         others = {n: one for part in order for n, one in self._stored(name).get(part, {}).items()}
-        for _, (where, store) in sorted(others.items()):
+        for _, (where, store, generic) in sorted(others.items()):
             if self.project.owner(where) not in order or not self.project.is_self(store.owner, where):
-                found.append(self._store(where, store, item, False, None))
+                found.append(replace(self._store(where, store, item, False, None), generic=generic))
         for owners, where, store, path in self._item_stored(name) if item else ():
-            left = below(item, path, store.index) if owners & order and store.index is not None else None
+            left = (
+                below(item, path, store.index)
+                if owners.intersection(order) and store.index is not None
+                else None
+            )
             if left is not None:
                 initial = self._is_setup(where, key.owner)
                 found.append(self._store(where, store, left, initial, None))
         for owners, where, line in self._cleared(name) if not item else ():
-            if owners & order and not self._is_setup(where, key.owner):
+            if owners.intersection(order) and not self._is_setup(where, key.owner):
                 found.append(
                     Outside(where.path, line, 1, frozenset({Kind.CONTAINER}), None, False, where=where)
                 )
@@ -374,16 +379,20 @@ class Initial:
         return found
 
     def _stored(self, name: str) -> dict[ClassRef, _Numbered]:
-        """The stores to an attribute outside hot code, numbered, by the class that they may belong to."""
+        """The stores to an attribute outside hot code, numbered, by the class that they may belong to.
+
+        Each with the function that it stands in, and whether it may as well belong to many others.
+        """
         if name not in self.stored:
             found = self.stored[name] = defaultdict(dict)
             for number, (where, store) in enumerate(self.project.stores_of(name)):
                 if where not in self.hot:
-                    for value in evaluate(
-                        self.project, store.owner, Context(where, self.project.owner(where))
-                    ):
-                        if isinstance(value, Instance):
-                            found[value.ref][number] = where, store
+                    values = evaluate(self.project, store.owner, Context(where, self.project.owner(where)))
+                    classes = [value.ref for value in values if isinstance(value, Instance)]
+                    for ref in classes:
+                        any_of_many = len(classes) > FAN_OUT and not self.project.is_module(ref)
+                        generic = any_of_many or len(subclasses(self.project, ref)) > FAN_OUT
+                        found[ref][number] = where, store, generic
         return self.stored[name]
 
     def _in_body(self, base: ClassRef, name: str, item: str) -> list[Outside]:

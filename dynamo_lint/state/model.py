@@ -78,7 +78,7 @@ class Origin:
     name: str = ""
     via: str = "plain"
     """`plain`, `computed`, `moved` (`.to()` and its kin), `text` (formatted into a string), `str` (through
-    `str()`) or `element`."""
+    `str()`), `element`, or `index` (it was picked by it)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +284,8 @@ class Outside:
     where: FunctionRef | None = None
     augmented: bool = False
     """It is a `+=`."""
+    generic: bool = False
+    """The object may be of many classes, or of any below a base of many, so that it may well be another."""
     end_column: int = 1
     often: str = "rarely"
     """How often it happens, compared with the compiled code: before `each` call, `some`, `perhaps` or
@@ -312,6 +314,8 @@ class AttributeState:
 
     scoped: bool = False
     """It is a name of a module or function, not an attribute of a class."""
+    chosen: bool = False
+    """It belongs to one of several classes, of which the caller of the compiled code chooses one."""
 
     @property
     def argument(self) -> bool:

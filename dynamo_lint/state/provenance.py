@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.breaks.frames import Break
@@ -11,8 +12,8 @@ from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.instances.model import Units
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.regions.model import CompiledFunction, Regions
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Node
+from dynamo_lint.regions.model import Call, CompiledFunction, Regions
 from dynamo_lint.regions.policy import Policies
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.arguments import Filled, Passed
@@ -25,7 +26,10 @@ from dynamo_lint.state.practice import Practice, practice_of
 
 _MAX_DEPTH = 12
 """Calls that are followed upwards; what a function is asked at one depth is worked out once."""
-_KEEP = frozenset({"text", "str", "element"})
+_KEEP = frozenset({"text", "str", "element", "index"})
+_HOLDERS = frozenset({"argument", "bound", "choice", "fresh"})
+_OUTLIVING = ("state", "bound", "argument", "choice")
+"""What keeps the object that a parameter holds; where there are two ways, the first decides."""
 
 
 @dataclass(slots=True)
@@ -35,6 +39,7 @@ class Origins:
     project: Project
     states: dict[CompiledFunction, FunctionState]
     names: Names
+    calls: Mapping[Node, tuple[Call, ...]]
     passed: dict[tuple[FunctionRef, ClassRef | None, str], list[tuple[CompiledFunction, Value]]] = field(
         init=False
     )
@@ -126,7 +131,10 @@ class Origins:
         return frozenset(found)
 
     def root(self, hot: CompiledFunction, place: Place, key: Key) -> str:
-        """How an object at a place outlives the call: one of `ROOTS` in state/tables.py, or `unknown`."""
+        """How an object at a place outlives the call: one of `ROOTS` in state/tables.py, or `unknown`.
+
+        `choice` is an argument that may be of several classes, of which the caller chooses one.
+        """
         root = place[0]
         if self.names.is_scope(key.owner):
             if key.owner.key == MODULE_KEY:
@@ -146,7 +154,7 @@ class Origins:
             bound = any(b.name == root for b in self.project.function(hot.function).bindings)
             return "unknown" if bound else self._outer(hot, root)
         sources = self._holders(hot, root)
-        return next((source for source in ("state", "bound", "argument") if source in sources), "unknown")
+        return next((source for source in _OUTLIVING if source in sources), "unknown")
 
     def _holders(self, hot: CompiledFunction, name: str, depth: int = 0) -> frozenset[str]:
         """Where the object that a parameter holds is kept: what an argument holds is as good as passed in."""
@@ -160,8 +168,17 @@ class Origins:
             found.add("argument")
         if depth < _MAX_DEPTH:
             for caller, value in self.passed.get((hot.function, hot.receiver, name), ()):
-                for origin in value.origins if caller != hot else ():
-                    found |= self._of_origin(caller, origin, depth + 1)
+                if caller == hot:
+                    continue
+                held = {
+                    source
+                    for one in value.origins
+                    if one.via != "index"
+                    for source in self._of_origin(caller, one, depth + 1)
+                }
+                if "argument" in held and self._chooses(caller, hot):
+                    held = held - {"argument"} | {"choice"}
+                found |= held
         return self.held.setdefault((hot, name, depth), frozenset(found))
 
     def _of_origin(self, caller: CompiledFunction, origin: Origin, depth: int) -> frozenset[str]:
@@ -170,10 +187,23 @@ class Origins:
         if origin.source != "state":
             return frozenset({origin.source})
         root = origin.name.partition(".")[0].partition("[")[0]
-        parameters = {p.name for p in self.project.function(caller.function).parameters}
-        sources = self._holders(caller, root, depth) if root in parameters else frozenset()
-        passed = sources & {"argument", "bound"} if "state" not in sources else frozenset()
-        return passed or frozenset({"state"})
+        function = self.project.function(caller.function)
+        if not any(parameter.name == root for parameter in function.parameters):
+            local = any(binding.name == root for binding in function.bindings)
+            return frozenset({"unknown" if local else "state"})
+        # What an object holds goes with it, also where compiled code has just made it, or nothing is known.
+        sources = self._holders(caller, root, depth)
+        return frozenset({"state"}) if "state" in sources else sources & _HOLDERS or frozenset({"unknown"})
+
+    def _chooses(self, caller: CompiledFunction, called: CompiledFunction) -> bool:
+        """Whether a call runs a method of one of several classes, each with a method of its own."""
+        calls = self.calls.get(Node(caller.function, caller.receiver), ())
+        mine = [one for one in calls if one.target == Node(called.function, called.receiver)]
+        return bool(mine) and all(
+            len({one.target.function for one in calls if (one.line, one.callee) == (own.line, own.callee)})
+            > 1
+            for own in mine
+        )
 
     def _is_module(self, receiver: ClassRef | None) -> bool:
         return receiver is not None and self.project.is_module(receiver)
@@ -231,6 +261,8 @@ class Tables:
     """Hot functions that were not looked into, and why."""
     breaks: tuple[Break, ...] = ()
     """The lines at which a graph ends."""
+    chosen: frozenset[Key] = frozenset()
+    """Attributes of one of several classes, of which the caller of the compiled code chooses one."""
     fakeless: tuple[Fakeless, ...] = ()
     """Calls of custom operators without a fake in compiled code."""
     torch_version: tuple[int, int] = (2, 13)

@@ -49,7 +49,7 @@ _MAX_CALL_DEPTH = 10
 _WORD = re.compile(r"\w+")
 _PATIENCE = 10
 """Seconds of processor time for the hot functions of one file: hundreds of times what real code takes."""
-ROOTS = ("state", "global", "bound", "argument", "closure")
+ROOTS = ("state", "global", "bound", "argument", "choice", "closure")
 """How hot code gets at an object that outlives the call; where there are two ways, the first decides."""
 
 
@@ -83,7 +83,7 @@ def build(
     )
     states = interpretation.run()
     entered = entry_facts(states, callers)
-    origins = Origins(project, states, scopes)
+    origins = Origins(project, states, scopes, regions.calls)
     found = tuple(
         between.annotate(state, bodies) for state in _attributes(initial, origins, states, entered, between)
     )
@@ -106,6 +106,7 @@ def build(
         split.eager,
         tuple(interpretation.skipped.items()),
         breaks(interpreter, regions),
+        frozenset(state.key for state in owned if state.chosen),
         fakeless_calls(project, regions),
         torch_version,
     )
@@ -403,8 +404,9 @@ def _attributes(
             initial.outside(key),
             tuple(sorted(mutations[key], key=_order)),
             initial.external(key),
-            root,
+            "argument" if root == "choice" else root,
             initial.names.is_scope(key.owner),
+            root == "choice",
         )
         for key, root in sorted(roots.items())
     )

@@ -286,7 +286,7 @@ class Evaluator:
             number = literal_int(chosen[0])
             if number is not None and number < len(base.items):
                 return base.items[number]
-        origins = frozenset[Origin]().union(*(via(one.origins, "element") for one in chosen))
+        origins = frozenset[Origin]().union(*(via(one.origins, "index") for one in chosen))
         rooted = place is not None and (
             len(place) > 2 or bool(self.linker.keys(place[:1])) or self._of_parameter(place)
         )

@@ -68,7 +68,8 @@ class ExternalWrites:
     def _often(self, outside: Outside, key: Key) -> str:
         if outside.initial or outside.where is None or self._overridden(outside.where, key):
             return "rarely"
-        return self.often(outside.where, outside.line)
+        often = self.often(outside.where, outside.line)
+        return "perhaps" if outside.generic and often != "rarely" else often
 
     def _overridden(self, where: FunctionRef, key: Key) -> bool:
         """Whether it is a method in whose place the class of the object has another."""

@@ -1,5 +1,7 @@
 """Caches that are passed in, known to compiled code by an abstract base alone."""
 
+import copy
+import os
 from abc import ABC, abstractmethod
 
 import torch
@@ -582,3 +584,180 @@ def drive():
     run, layer = torch.compile(Other(), dynamic=True), Store(4)
     for _ in range(4):
         yield run(X, layer)
+
+
+# %% slots of a cache that the call makes itself
+class Counting(Slot):
+    def __init__(self):
+        super().__init__()
+        self.seen = 0
+
+    def push(self, x):
+        self.seen += 1  # expect: DYN101 per-value note
+        return x * 2 if self.seen > 1 else x
+
+
+class Doubling(Slot):
+    def push(self, x):
+        return x * 2
+
+
+class Attention(nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.index = index
+
+    def forward(self, x, cache: Cache):
+        return cache.push(cache.push(x, self.index), self.index)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Attention(i) for i in range(2))
+
+    def forward(self, x, cache: Cache | None = None):
+        if cache is None:
+            cache = Cache([Counting(), Doubling()])
+        for layer in self.layers:
+            x = layer(x, cache)
+        return x
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% one of several slots, which the caller puts into the cache
+class Counting(Slot):
+    def __init__(self):
+        super().__init__()
+        self.seen = 0
+
+    def push(self, x):
+        self.seen += 1  # expect: DYN101 once
+        return x * self.seen
+
+
+class Doubling(Slot):
+    def push(self, x):
+        return x * 2
+
+
+def drive():
+    yield from run(Cache([Counting(), Doubling()]), calls=12)
+
+
+# %% a method that a decorator of its class replaces
+def vectorised(cls):
+    slow = cls.forward
+
+    def forward(self, x):
+        return self.all_at_once(x) if self.fast else slow(self, x)
+
+    cls.forward = forward
+    return cls
+
+
+@vectorised
+class Experts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fast = True
+        self.weight = nn.Parameter(torch.ones(3, 4))
+
+    def all_at_once(self, x):
+        return torch.einsum("bd,ed->bd", x, self.weight)
+
+    def forward(self, x):
+        out = torch.zeros_like(x)
+        for expert in range(3):
+            if x.sum() > expert:  # expect: DYN403 break note
+                out = out + x * self.weight[expert]
+        return out
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.experts = Experts()
+
+    def forward(self, x):
+        return self.experts(x) + 1
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(4):
+        yield model(X)
+
+
+# %% the copy of a configuration, one of many kinds
+class Config:
+    def __init__(self, depth=2):
+        self.depth = depth
+
+
+KINDS = [type(f"Config{number}", (Config,), {}) for number in range(3)]
+
+
+class TextConfig(Config): ...
+
+
+class AudioConfig(Config): ...
+
+
+class Model(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.config = config
+
+    def forward(self, x):
+        for _ in range(self.config.depth):
+            x = x * 2
+        return x
+
+    def shallow(self):
+        config = copy.deepcopy(self.config)
+        config.depth = 1
+        return config.depth
+
+
+def drive():
+    model = Model(TextConfig())
+    run = torch.compile(model)
+    for _ in range(4):
+        model.shallow()
+        yield run(X)
+
+
+# %% a count that is kept for debugging
+class Streamer:
+    def __init__(self, debug=False):
+        self.debug = debug
+        self.step = 0
+
+    def begin(self):
+        if self.debug:
+            self.count()
+
+    def count(self):
+        self.step += 1  # expect: DYN101 storm note
+
+
+class Model(nn.Module):
+    def __init__(self, streamer):
+        super().__init__()
+        self.streamer = streamer
+
+    def forward(self, x):
+        self.streamer.begin()
+        return x * 2 if self.streamer.step % 2 else x * 3
+
+
+def drive():
+    model = torch.compile(Model(Streamer(debug=os.environ.get("STREAM_DEBUG", "") == "1")))
+    for _ in range(4):
+        yield model(X)
