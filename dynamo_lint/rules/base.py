@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from dynamo_lint.calls.model import Step
 from dynamo_lint.conditions.constructor import is_left_off
@@ -11,8 +12,10 @@ from dynamo_lint.contract import Contract
 from dynamo_lint.findings import Finding, Fix, Related, Span
 from dynamo_lint.models.releases import holds
 from dynamo_lint.program.files import in_tests, is_measured
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import Confidence, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
+from dynamo_lint.regions.options import matches
 from dynamo_lint.state.model import AttributeState, Key, MutationSite, Outside, Place, WriteSite
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
@@ -52,6 +55,11 @@ class Rule:
     code: str
     name: str
     check: Callable[[Rule, Tables, Context], Iterable[Finding]]
+
+
+def named(code: str, name: str) -> Callable[[Callable[[Rule, Tables, Context], Iterable[Finding]]], Rule]:
+    """A rule of this code and name that checks by the function below."""
+    return partial(Rule, code, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +143,12 @@ def placed(
     )
 
 
+def line_of(tables: Tables, ref: FunctionRef, line: int) -> Position:
+    """A line of a function, without its indentation."""
+    text = tables.bodies.line(ref, line)
+    return Position(line, len(text) - len(text.lstrip()) + 1, line, len(text.rstrip()) + 1)
+
+
 def is_idle(tables: Tables, hot: CompiledFunction, position: Position) -> bool:
     """Whether a compiled line runs only with a setting that no code of the project asks for."""
     if hot.receiver is None:
@@ -196,3 +210,47 @@ def related_sites(state: AttributeState, main: WriteSite | MutationSite | Outsid
 def _outside(add: Callable[[str, int, int, str], None], outside: Outside) -> None:
     message = "initialised here" if outside.initial else "written outside the region here"
     add(outside.path, outside.line, outside.column, message)
+
+
+def storm(limit: int, what: str = "this code") -> str:
+    """Every call compiles `what`; `limit` is the recompile limit."""
+    return (
+        f"one recompile per call until the recompile limit ({limit}); "
+        f"after that {what} is never compiled again and runs eagerly"
+    )
+
+
+def bounded(entries: int, unit: str = "value") -> str:
+    """One version for each of a known number of values, keys or lengths."""
+    return f"one compiled version per {unit}, {entries} in all"
+
+
+def changing(effect: str, entries: int | None, limit: int, once: str) -> str:
+    """Return the cost of state that compiled code itself changes; `once` says what one compile more buys."""
+    if effect == "storm":
+        return storm(limit)
+    if effect == "once":
+        return once
+    if entries is not None:
+        return bounded(entries)
+    return f"one compiled version per value; beyond the recompile limit ({limit}) this code runs eagerly"
+
+
+def at_line(
+    rule: Rule, tables: Tables, context: Context, where: FunctionRef, line: int, claim: Claim
+) -> Finding:
+    """A finding about a line of any function."""
+    return placed(rule, context, where.path, line_of(tables, where, line), where.id, claim)
+
+
+def is_quiet(project: Project, where: FunctionRef) -> bool:
+    """Whether code is that of tests, which may do as they like."""
+    return where.path not in project.files or in_tests(where.path)
+
+
+def is_named(project: Project, where: FunctionRef, patterns: Iterable[str]) -> bool:
+    """Whether a function, or one around it, is one of those that patterns name."""
+    parts = where.key.split(".<locals>.")
+    around = [FunctionRef(where.path, ".<locals>.".join(parts[: n + 1])) for n in range(len(parts))]
+    patterns = tuple(patterns)
+    return any(matches(project, one, patterns) for one in around)

@@ -22,10 +22,9 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.refs import ClassRef
-from dynamo_lint.rules.base import Claim, Context, Rule
-from dynamo_lint.rules.guard_filters import stale as stale_of
-from dynamo_lint.rules.interpreted import name_of, stated
-from dynamo_lint.rules.messages import bounded, storm
+from dynamo_lint.rules.base import Claim, Context, Rule, bounded, storm
+from dynamo_lint.rules.guard_filters import as_stale
+from dynamo_lint.rules.interpreted import stated, unit_name
 from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
 
@@ -67,7 +66,7 @@ def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> I
             yield _found(rules[cause.code], tables, context, cause)
         for cause in _causes(run.skipped, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
-            late = stale_of(rules["DYN303"], found, "a stance skips the guards of these calls")
+            late = as_stale(rules["DYN303"], found, "a stance skips the guards of these calls")
             yield replace(late, severity="note") if run.tried else late
         for stale in {
             (one.what, one.target): one for one in run.stale if not one.doubt and one.hook is None
@@ -156,7 +155,7 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
 def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Finding:
     effect, entries = _effect(cause, context)
     last = cause.last
-    region, name = name_of(last.target), title(last)
+    region, name = unit_name(last.target), title(last)
     exact = last.guard.source not in last.cache.unknown and cause.calls > context.recompile_limit
     library = isinstance(last.holder, Object) and isinstance(last.holder.kind, str)
     cost = (
@@ -197,7 +196,7 @@ def _named(one: Recompile, tables: Tables) -> Iterator[Key]:
 
 
 def _stale(rule: Rule, tables: Tables, context: Context, stale: Stale, run: Run) -> Finding:
-    region = name_of(stale.target)
+    region = unit_name(stale.target)
     claim = Claim(
         message=f"`{stale.what}` is replaced behind the compiled `{region}`, which has no guard for it",
         cost="later calls use what was there when the code was compiled: wrong results, and nothing says so",
@@ -291,21 +290,21 @@ def subject(one: Recompile) -> str:
     """The state by the class that holds it, or by the function whose argument it is."""
     source = one.guard.source
     if one.holder is None or one.holder is MISSING:
-        region = name_of(one.target)
+        region = unit_name(one.target)
         return f"{region}({source.name})" if source.root == "argument" else source.name.rpartition("::")[2]
     if (
         source.root == "argument"
         and source.name != "self"
         and all(step == "item" for step, _ in source.steps)
     ):
-        return f"{name_of(one.target)}({source.name})"
+        return f"{unit_name(one.target)}({source.name})"
     names = [key for step, key in source.steps if step in {"attribute", "own"}]
     holder = one.holder
     owner = holder.ref if isinstance(holder, ClassObject) else getattr(holder, "kind", None)
     if one.key != LENGTH and isinstance(owner, ClassRef | str):
         name = owner.name if isinstance(owner, ClassRef) else owner.rpartition(".")[2]
         return f"{name}.{one.key}"
-    return f"{name_of(one.target)}: {names[-1] if names else spelled(source)}"
+    return f"{unit_name(one.target)}: {names[-1] if names else spelled(source)}"
 
 
 @dataclass(frozen=True, slots=True)
