@@ -8,25 +8,23 @@ from dataclasses import replace
 
 from dynamo_lint.findings import Finding, Fix
 from dynamo_lint.fixes import (
-    accumulator_buffer,
+    buffers,
     compile_result,
     direct_access,
     eager_attribute,
     environment_constant,
     graph_breaks,
-    scalar_buffer,
 )
-from dynamo_lint.fixes.attribute_uses import Unclear
-from dynamo_lint.fixes.edit_session import Workbench
+from dynamo_lint.fixes.edit_session import Unclear, Workbench
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.provenance import Tables
 
 Fixer = Callable[[Finding, Workbench], Fix]
 
 FIXERS: Mapping[str, tuple[Fixer, ...]] = {
-    "DYN101": (scalar_buffer.fix,),
-    "DYN102": (scalar_buffer.fix,),
-    "DYN103": (accumulator_buffer.fix,),
+    "DYN101": (buffers.number_fix,),
+    "DYN102": (buffers.number_fix,),
+    "DYN103": (buffers.sum_fix,),
     "DYN104": (eager_attribute.fix,),
     "DYN201": (environment_constant.fix,),
     "DYN203": (direct_access.fix,),

@@ -6,9 +6,8 @@ import ast
 import keyword
 
 from dynamo_lint.findings import Finding, Fix
-from dynamo_lint.fixes.attribute_uses import Mention, Unclear, family_of
-from dynamo_lint.fixes.construction import init_of
-from dynamo_lint.fixes.edit_session import OpenFile, Workbench
+from dynamo_lint.fixes.attribute_uses import Mention, family_of, init_of
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.state.model import Key
 
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
@@ -16,14 +15,7 @@ ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 def fix(finding: Finding, bench: Workbench) -> Fix:
     """The access that means the same; raises Unclear where the attribute may be missing."""
-    file = bench.file(finding.span.path)
-    calls = bench.calls_at(finding.span)
-    if file is None or not calls:
-        raise Unclear("it is not a call")
-    return _fix(bench, file, calls[0])
-
-
-def _fix(bench: Workbench, file: OpenFile, call: ast.Call) -> Fix:
+    file, call = bench.call_at(finding.span)
     match call:
         case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str() as name), *rest]):
             pass
@@ -35,9 +27,9 @@ def _fix(bench: Workbench, file: OpenFile, call: ast.Call) -> Fix:
     access = f"{text}.{name}" if isinstance(owner, ATOMS) else f"({text}).{name}"
     direct = (file.replace(call, access),)
     if not rest:
-        return Fix("safe", f"write `{access}`", direct)
+        return fix_of(f"write `{access}`", direct, None)
     if _always_there(bench, file, call, name):
-        return Fix("safe", f"write `{access}`: `__init__` always sets it", direct)
+        return fix_of(f"write `{access}`: `__init__` always sets it", direct, None)
     # With the default moved to `__init__` the value would still change once, and compile a second time.
     raise Unclear("the attribute may be missing")
 

@@ -6,12 +6,12 @@ import ast
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from dynamo_lint.breaks.frames import Break
-from dynamo_lint.findings import Edit, Span
+from dynamo_lint.findings import Edit, Fix, Span
 from dynamo_lint.index.ir import MODULE_KEY, Function
 from dynamo_lint.index.walking import children
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Position
@@ -24,6 +24,17 @@ REFLECTION = frozenset({"vars", "attrgetter", "getattr", "setattr", "hasattr", "
 """Calls that reach an attribute by a text, or all of them."""
 _MOST_NODES = 500_000
 """Of all trees that stay open from one finding to the next: about 150 MB."""
+
+
+class Unclear(Exception):
+    """The rewrite cannot be shown to be right; the message says what stands against it."""
+
+
+def fix_of(message: str, edits: Iterable[Edit], against: str | None) -> Fix:
+    """A fix; what stands `against` it makes it unsafe."""
+    if against is None:
+        return Fix("safe", message, tuple(edits))
+    return Fix("unsafe", f"{message} (unsafe: {against})", tuple(edits))
 
 
 @dataclass(slots=True)
@@ -246,6 +257,13 @@ class Workbench:
             self.held += len(file.nodes) if file is not None else 0
         return self.opened[path]
 
+    def open(self, path: str) -> OpenFile:
+        """A file's tree; raises Unclear if it cannot be read any more."""
+        file = self.file(path)
+        if file is None:
+            raise Unclear(f"{path} cannot be read")
+        return file
+
     def first_said(self, function: ast.FunctionDef) -> dict[str, int]:
         """By name, the line of the first statement of a function's body that speaks of such an attribute."""
         if function not in self.said:
@@ -256,17 +274,18 @@ class Workbench:
                         lines.setdefault(node.attr, statement.lineno)
         return self.said[function]
 
-    def calls_at(self, span: Span) -> list[ast.Call]:
-        """The calls that stand exactly at a span."""
-        file = self.file(span.path)
-        if file is None:
-            return []
+    def call_at(self, span: Span) -> tuple[OpenFile, ast.Call]:
+        """The file, and the call that stands exactly at a span; raises Unclear if none does."""
+        file = self.open(span.path)
         if span.path not in self.calls:
             self.calls[span.path] = defaultdict(list)
             for node in file.nodes:
                 if isinstance(node, ast.Call):
                     self.calls[span.path][node.lineno].append(node)
-        return [node for node in self.calls[span.path].get(span.line, ()) if file.span(node) == span]
+        for node in self.calls[span.path].get(span.line, ()):
+            if file.span(node) == span:
+                return file, node
+        raise Unclear("it is not a call")
 
     def lookups_at(self, span: Span) -> list[Lookup]:
         """The lookups by name in hot code at a place, for every class of `self`."""
@@ -278,28 +297,10 @@ class Workbench:
                     self.lookups[place].append(lookup)
         return self.lookups.get((span.path, span.line, span.column), [])
 
-    def files_with(self, text: str) -> tuple[str, ...]:
-        """The project's files that hold a text, whatever it means there."""
-        return self.sources.holding("text", text, self._code())
-
-    def files_naming(self, name: str) -> tuple[str, ...]:
-        """The project's files that may speak of an attribute: as `.name`, or as the text `"name"`."""
-        return self.sources.holding("attribute", name, self._code())
-
-    def files_reflecting(self) -> tuple[str, ...]:
-        """The project's files that reach attributes without naming them."""
-        return self.sources.holding("reflection", "", self._code())
-
-    def has(self, how: str, text: str) -> bool:
-        """Whether some file of the project holds a text, in one of the ways of `searches.SEARCHES`."""
-        return bool(self.sources.holding(how, text, self._code()))
-
-    def has_word(self, name: str) -> bool:
-        """Some file of the project uses a name, for whatever."""
-        return bool(self.sources.holding("word", name, self._code()))
-
-    def _code(self) -> Iterator[str]:
-        return (path for path, file in self.tables.project.files.items() if file.is_code)
+    def files(self, how: str, text: str) -> tuple[str, ...]:
+        """The project's files that hold a text, in one of the ways of `searches.SEARCHES`."""
+        code = (path for path, file in self.tables.project.files.items() if file.is_code)
+        return self.sources.holding(how, text, code)
 
     def _open(self, path: str) -> OpenFile | None:
         try:

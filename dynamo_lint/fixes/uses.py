@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dynamo_lint.findings import Edit
-from dynamo_lint.fixes.attribute_uses import Unclear
-from dynamo_lint.fixes.edit_session import OpenFile
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.state.model import Kind
 
