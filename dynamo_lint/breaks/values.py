@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -178,7 +178,7 @@ def asked(values: Iterable[Value]) -> frozenset[str]:
     return frozenset[str]().union(*(value.asked for value in values))
 
 
-def computed(values: list[Value]) -> Value:
+def computed(values: Sequence[Value]) -> Value:
     """The outcome of arithmetic: a tensor if any operand is one, else a number if all are."""
     changes = any(value.changes for value in values)
     taken = tuple(dict.fromkeys(place for value in values for place in value.taken))
@@ -230,7 +230,7 @@ def attribute_of_tensor(base: Value, name: str) -> Value:
     return Value(kind)
 
 
-def of_torch(name: str, values: list[Value], words: Mapping[str, Value]) -> Value:
+def of_torch(name: str, values: Sequence[Value], words: Mapping[str, Value]) -> Value:
     """The tensor that a function or method of torch gives, or the values that it gives."""
     tensors = [value for value in values if value.kind == "tensor"]
     alone = len(values) <= 1 and not {"dim", "axis", "keepdim"} & words.keys()
