@@ -12,13 +12,13 @@ from dynamo_lint.rules.base import (
     Claim,
     Context,
     Rule,
-    bounded,
-    changing,
+    costs,
     finding,
     named,
     region,
     related_sites,
     spell,
+    storm,
     subject,
 )
 from dynamo_lint.rules.changes import (
@@ -54,11 +54,12 @@ def mutated_scalar_attribute(rule: Rule, tables: Tables, context: Context) -> It
         name, where = spell(found.site.write.place), region(tables, found.site.hot)
         claim = Claim(
             message=_message(name, where, found),
-            cost=changing(
+            cost=costs(
                 found.effect,
                 found.entries,
                 context.recompile_limit,
-                once="one extra compile, after which the value is dynamic",
+                "one extra compile, after which the value is dynamic",
+                who="this code",
             ),
             effect=found.effect,
             entries=found.entries,
@@ -159,7 +160,7 @@ def external_scalar_attribute(rule: Rule, tables: Tables, context: Context) -> I
         claim = Claim(
             message=f"`{name}` is a Python {found.kind.value} that is rebound between calls of the compiled "
             f"`{where}`, and Dynamo guards on its value",
-            cost=_cost(found, context),
+            cost=_cost(found, context.recompile_limit),
             effect=found.effect,
             entries=found.entries,
             severity="note" if site.often == "perhaps" else None,
@@ -219,20 +220,10 @@ def _literals(site: Outside) -> frozenset[str]:
     return frozenset()
 
 
-def _cost(found: _Rebinding, context: Context) -> str:
-    limit = context.recompile_limit
-    match found.effect:
-        case "storm":
-            return (
-                f"one recompile per new value until the recompile limit ({limit}); after that this code is "
-                "never compiled again and runs eagerly"
-            )
-        case "once":
-            return "one extra compile, at the first change"
-        case _ if found.entries is not None:
-            return bounded(found.entries)
-        case _:
-            return f"one compiled version per value; beyond the recompile limit ({limit}) it runs eagerly"
+def _cost(found: _Rebinding, limit: int) -> str:
+    if found.effect == "storm":
+        return storm(limit, per="new value")
+    return costs(found.effect, found.entries, limit, "one extra compile, at the first change")
 
 
 def _advice_on_rebinding(state: AttributeState, found: _Rebinding) -> str:
@@ -335,20 +326,31 @@ def _adds(write: Write) -> bool:
     return any(load.place == write.place for load in write.value.derived | write.value.pending)
 
 
-FILLED, REGISTERED, MOVED, REBUILT = "filled", "registered", "moved", "rebuilt"
-MESSAGES = {
-    FILLED: "is created by the first call of the compiled `{where}`, and Dynamo guards on its absence",
-    REGISTERED: "is registered inside the compiled `{where}`, and Dynamo guards on the module's contents",
-    MOVED: "is replaced by a moved or converted tensor in the compiled `{where}`, and Dynamo guards on the "
-    "device and dtype of the first one",
-    REBUILT: "is rebuilt in the compiled `{where}` when it is too small, and Dynamo guards on its size",
+_AT_ONCE = "build `{name}` in `__init__`, or in a set-up method that runs before the first call"
+_CREATIONS = {
+    "filled": (
+        "is created by the first call of the compiled `{where}`, and Dynamo guards on its absence",
+        "one extra compile, at the second call",
+        _AT_ONCE,
+    ),
+    "registered": (
+        "is registered inside the compiled `{where}`, and Dynamo guards on the module's contents",
+        "one extra compile, at the second call",
+        _AT_ONCE,
+    ),
+    "moved": (
+        "is replaced by a moved or converted tensor in the compiled `{where}`, and Dynamo guards on the "
+        "device and dtype of the first one",
+        "one extra compile, if the tensor was on another device or of another dtype than the input",
+        "keep the moved tensor in a local, or make `{name}` a buffer, which moves with the module",
+    ),
+    "rebuilt": (
+        "is rebuilt in the compiled `{where}` when it is too small, and Dynamo guards on its size",
+        "one extra compile each time it grows, besides the one for the new input size",
+        "build `{name}` in `__init__` for the largest size, as a buffer, and slice it here",
+    ),
 }
-COSTS = {
-    FILLED: "one extra compile, at the second call",
-    REGISTERED: "one extra compile, at the second call",
-    MOVED: "one extra compile, if the tensor was on another device or of another dtype than the input",
-    REBUILT: "one extra compile each time it grows, besides the one for the new input size",
-}
+"""By how an attribute gets its value: what is said, what it costs, and what to do."""
 
 
 @named("DYN104", "lazy-attribute")
@@ -361,17 +363,17 @@ def lazy_attribute(rule: Rule, tables: Tables, context: Context) -> Iterator[Fin
             continue
         site, how = found
         name, where = spell(site.write.place), region(tables, site.hot)
-        rebuilt = how == REBUILT
+        (says, cost, advice), rebuilt = _CREATIONS[how], how == "rebuilt"
         claim = Claim(
-            message=f"`{name}` {MESSAGES[how].format(where=where)}",
-            cost=COSTS[how],
+            message=f"`{name}` {says.format(where=where)}",
+            cost=cost,
             effect="per-value" if rebuilt else "once",
             entries=None if rebuilt else 2,
             severity="note" if rebuilt else None,
             subject=subject(state),
             keys=(state.key,),
-            advice=_advice_on_creation(name, how),
-            step=f"creates `{name}`" if how in {FILLED, REGISTERED} else f"replaces `{name}`",
+            advice=advice.format(name=name),
+            step=f"creates `{name}`" if advice == _AT_ONCE else f"replaces `{name}`",
             related=related_sites(state, site),
         )
         yield finding(rule, tables, context, site.hot, site.position, claim)
@@ -384,9 +386,9 @@ def created(state: AttributeState) -> tuple[WriteSite, str] | None:
     for site in state.writes:
         write = site.write
         if write.registers and not any(outside.initial for outside in state.outside):
-            return site, REGISTERED
+            return site, "registered"
         if moves(write):
-            return site, MOVED
+            return site, "moved"
         if write.value.kinds and write.value.kinds <= SCALARS | {Kind.NONE}:
             continue
         own = [guard for guard in write.guards if guard.key == state.key]
@@ -394,7 +396,7 @@ def created(state: AttributeState) -> tuple[WriteSite, str] | None:
             continue  # another attribute decides when it is built: that one is reported
         if any(guard.missing for guard in own) and not accumulates(state) and _may_be_missing(state):
             sized = any(guard.limit is not None for guard in own) and Kind.TENSOR in write.value.kinds
-            return site, REBUILT if sized else FILLED
+            return site, "rebuilt" if sized else "filled"
     return None
 
 
@@ -407,16 +409,6 @@ def _may_be_missing(state: AttributeState) -> bool:
     """Construction leaves it unset, or sets None or False."""
     first = [outside for outside in state.outside if outside.initial]
     return not first or all(outside.constant in {"None", "False"} for outside in first)
-
-
-def _advice_on_creation(name: str, how: str) -> str:
-    match how:
-        case "moved":
-            return f"keep the moved tensor in a local, or make `{name}` a buffer, which moves with the module"
-        case "rebuilt":
-            return f"build `{name}` in `__init__` for the largest size, as a buffer, and slice it here"
-        case _:
-            return f"build `{name}` in `__init__`, or in a set-up method that runs before the first call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,11 +436,12 @@ def global_counter(rule: Rule, tables: Tables, context: Context) -> Iterator[Fin
         claim = Claim(
             message=f"the compiled `{where}` changes {owner} state: `{name}` {found.how}, and Dynamo guards "
             "on it",
-            cost=changing(
+            cost=costs(
                 found.effect,
                 found.entries,
                 context.recompile_limit,
-                once="one extra compile, at the second call",
+                "one extra compile, at the second call",
+                who="this code",
             ),
             effect=found.effect,
             entries=found.entries,

@@ -68,11 +68,11 @@ class Claim:
 
     message: str
     cost: str
-    effect: str
     subject: str
     advice: str
     step: str
     """The action of the line, as the last link of the chain."""
+    effect: str = ""
     entries: int | None = None
     severity: str | None = None
     """Only where the effect does not decide."""
@@ -212,10 +212,10 @@ def _outside(add: Callable[[str, int, int, str], None], outside: Outside) -> Non
     add(outside.path, outside.line, outside.column, message)
 
 
-def storm(limit: int, what: str = "this code") -> str:
-    """Every call compiles `what`; `limit` is the recompile limit."""
+def storm(limit: int, what: str = "this code", per: str = "call") -> str:
+    """Every call, or every new value, compiles `what`; `limit` is the recompile limit."""
     return (
-        f"one recompile per call until the recompile limit ({limit}); "
+        f"one recompile per {per} until the recompile limit ({limit}); "
         f"after that {what} is never compiled again and runs eagerly"
     )
 
@@ -225,15 +225,17 @@ def bounded(entries: int, unit: str = "value") -> str:
     return f"one compiled version per {unit}, {entries} in all"
 
 
-def changing(effect: str, entries: int | None, limit: int, once: str) -> str:
-    """Return the cost of state that compiled code itself changes; `once` says what one compile more buys."""
+def costs(
+    effect: str, entries: int | None, limit: int, once: str, each: str = "value", who: str = "it"
+) -> str:
+    """Return the cost of state that changes, by its effect; `once` says what one compile more buys."""
     if effect == "storm":
         return storm(limit)
     if effect == "once":
         return once
     if entries is not None:
-        return bounded(entries)
-    return f"one compiled version per value; beyond the recompile limit ({limit}) this code runs eagerly"
+        return bounded(entries, each)
+    return f"one compiled version per {each}; beyond the recompile limit ({limit}) {who} runs eagerly"
 
 
 def at_line(

@@ -162,7 +162,6 @@ def _made(
     claim = Claim(
         message=f"`{function.qualname}` stays out of the compiled `{region(tables, hot)}`, {why}",
         cost="a graph break at each call of it, for a reason that nobody may remember",
-        effect="",
         severity="warning",
         subject=function.qualname,
         advice=_ISLAND.advice,

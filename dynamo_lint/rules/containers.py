@@ -12,13 +12,12 @@ from dynamo_lint.rules.base import (
     Claim,
     Context,
     Rule,
-    bounded,
+    costs,
     finding,
     named,
     region,
     related_sites,
     spell,
-    storm,
     subject,
 )
 from dynamo_lint.rules.changes import STOPS, comparison, depends_on_input, verdict
@@ -37,9 +36,13 @@ def growing_container(rule: Rule, tables: Tables, context: Context) -> Iterator[
         site = found.site
         place = _change(site).place
         name, where = spell(place), region(tables, site.hot)
+        each, when = (
+            ("key", "the call after the keys appeared") if found.keyed else ("length", "the second call")
+        )
+        once = f"one extra compile, at {when}"
         claim = Claim(
             message=_message(name, where, found),
-            cost=_cost(found, context),
+            cost=costs(found.effect, found.entries, context.recompile_limit, once, each),
             effect=found.effect,
             entries=found.entries,
             severity="note" if _is_rare(tables, found) else None,
@@ -83,21 +86,6 @@ def _message(name: str, where: str, found: Growth) -> str:
     if found.effect == "once":
         what = "gets keys that are missing at first in" if found.keyed else "starts empty and is filled by"
     return f"`{name}` outlives the call and {what} the compiled `{where}`, and Dynamo guards on its {guarded}"
-
-
-def _cost(found: Growth, context: Context) -> str:
-    limit = context.recompile_limit
-    each = "key" if found.keyed else "length"
-    match found.effect:
-        case "storm":
-            return storm(limit)
-        case "once":
-            when = "the call after the keys appeared" if found.keyed else "the second call"
-            return f"one extra compile, at {when}"
-        case _ if found.entries is not None:
-            return bounded(found.entries, each)
-        case _:
-            return f"one compiled version per {each}; beyond the recompile limit ({limit}) it runs eagerly"
 
 
 def _advice(name: str, found: Growth) -> str:

@@ -184,7 +184,6 @@ def late_environment(rule: Rule, tables: Tables, context: Context) -> Iterator[F
         claim = Claim(
             message=f"`{write.key}` is set after `{loading.what}` in line {loading.line}, which has read it",
             cost="torch goes on with what the variable was before, without a word",
-            effect="",
             severity="warning",
             subject=write.key,
             advice=(
@@ -235,7 +234,6 @@ def _value(write: EnvironmentWrite, context: Context) -> Claim | None:
         else "the run stops"
         if fails
         else "the run does the opposite of what the line says, without a word",
-        effect="",
         severity="error" if hidden else "note" if harmless else "warning",
         subject=write.key,
         advice=wrong.advice,
@@ -252,7 +250,6 @@ def _name(write: EnvironmentWrite, context: Context, project: Project) -> Claim 
     return Claim(
         message=f"`{write.key}` is read by no code of torch {version}",
         cost="the line does nothing",
-        effect="",
         severity="warning",
         subject=write.key,
         advice=advice,
@@ -290,7 +287,6 @@ def cache_directory(rule: Rule, tables: Tables, context: Context) -> Iterator[Fi
         claim = Claim(
             message=f"`{one.variable}` {what}",
             cost=cost,
-            effect="",
             severity="warning" if one.variable in asked else "note",
             subject=one.variable,
             advice="an absolute path on a volume that outlives the job, from the launcher",

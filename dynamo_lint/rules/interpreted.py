@@ -17,20 +17,46 @@ from dynamo_lint.rules.base import Claim, Context, Rule, at_line, bounded, is_qu
 from dynamo_lint.state.opt_in import OptIn
 from dynamo_lint.state.provenance import Tables
 
-EAGER = frozenset(
-    {
-        "builtin",
-        "forward",
-        "unwrapped",
-        "copy",
-        "disabled",
-        "off",
-        "suppressed",
-        "swallowed",
-        "suppressing",
-        "hiding",
-    }
-)
+_BYPASSES = {
+    "forward": (
+        "calls the method of the module, not the module, which alone is compiled",
+        "call the module itself",
+    ),
+    "unwrapped": (
+        "calls the module below the compiled one",
+        "call what `torch.compile` returned",
+    ),
+    "copy": (
+        "copies a module that is compiled in place, and the copy is not compiled",
+        "compile the copy as well",
+    ),
+    "disabled": (
+        "compiles what a decorator keeps Dynamo from",
+        "take the decorator away, or do not compile it",
+    ),
+}
+"""By how a line goes around compiled code: what it does, and the way out."""
+_HIDES = {
+    "suppressed": (
+        "`suppress_errors` hides that `{}` cannot be compiled",
+        "all calls of it run eagerly, for good",
+    ),
+    "swallowed": (
+        "this `except` hides that `{}` cannot be compiled",
+        "every call fails, and runs eagerly instead",
+    ),
+    "suppressing": (
+        "`suppress_errors` would hide it if `{}` could not be compiled",
+        "nothing yet; from the first failure on, its calls would run eagerly",
+    ),
+    "hiding": (
+        "this `except` would hide it if `{}` could not be compiled",
+        "nothing yet; calls that fail would run eagerly",
+    ),
+}
+"""By how a failure to compile is hidden: what is said, and what it costs."""
+EAGER = frozenset({"builtin", "off", *_BYPASSES, *_HIDES})
+"""What a line does that makes calls run eagerly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +123,17 @@ class Turning:
     site: Site
     met: tuple[Met, ...]
 
-    def effect(self, context: Context) -> tuple[str, int | None]:
-        """The effect, and the number of versions unless they run into the limit."""
+    def price(self, context: Context, what: str) -> tuple[str, int | None, str]:
+        """The effect, the number of versions unless they run into the limit, and the cost as a sentence."""
         entries = len(self.met) + 1
         if entries > context.recompile_limit:
-            return "storm", None
-        return ("once", 2) if entries == 2 else ("per-value", entries)
+            return "storm", None, storm(context.recompile_limit, what)
+        return "once" if entries == 2 else "per-value", entries, bounded(entries)
 
-    def cost(self, context: Context, what: str) -> str:
-        """The same as a sentence."""
-        _, entries = self.effect(context)
-        return storm(context.recompile_limit, what) if entries is None else bounded(entries)
+    @property
+    def last(self) -> Met:
+        """The last of the compiles."""
+        return self.met[-1]
 
 
 def turning(tables: Tables, wanted: Callable[[Met], str]) -> Iterator[Turning]:
@@ -149,18 +175,17 @@ def unit_name(unit: str) -> str:
 def mode_flip(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each mode that some calls of a program have and others have not."""
     for one in turning(tables, lambda met: met.what if met.what in (GRADIENTS, AUTOCAST) else ""):
-        effect, entries = one.effect(context)
-        what = one.met[-1].what
+        what, (effect, entries, cost) = one.last.what, one.price(context, "it")
         claim = Claim(
             message=f"{what} differs between calls of the compiled code, and Dynamo guards on it",
-            cost=one.cost(context, "it"),
+            cost=cost,
             effect=effect,
             entries=entries,
             subject=f"{one.site.where.id}: {what}",
             advice="accept the extra compile, or keep the mode the same for all compiled calls",
             step=f"changes {what}",
         )
-        yield stated(rule, tables, context, one.site, claim, one.met[-1])
+        yield stated(rule, tables, context, one.site, claim, one.last)
 
 
 @named("DYN302", "late-hook")
@@ -206,27 +231,6 @@ def uncompiled_builtin(rule: Rule, tables: Tables, context: Context) -> Iterator
             step="compiles a module of torch in place",
         )
         yield stated(rule, tables, context, one.site, claim, one.likeliest)
-
-
-_BYPASSES = {
-    "forward": (
-        "calls the method of the module, not the module, which alone is compiled",
-        "call the module itself",
-    ),
-    "unwrapped": (
-        "calls the module below the compiled one",
-        "call what `torch.compile` returned",
-    ),
-    "copy": (
-        "copies a module that is compiled in place, and the copy is not compiled",
-        "compile the copy as well",
-    ),
-    "disabled": (
-        "compiles what a decorator keeps Dynamo from",
-        "take the decorator away, or do not compile it",
-    ),
-}
-"""What a line does, and the way out."""
 
 
 @named("DYN503", "bypassed-compile")
@@ -285,34 +289,12 @@ def _opted_in(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]
             claim = Claim(
                 message=f"nothing is compiled here unless `{variable}` is set in the environment",
                 cost="a job whose launcher forgets the variable runs eagerly, without a warning",
-                effect="",
                 severity="note",
                 subject=variable,
                 advice="compile by default, and let a variable switch it off; or log which of the two it is",
                 step="compiles on request",
             )
             yield at_line(rule, tables, context, where, line, claim)
-
-
-_HIDES = {
-    "suppressed": (
-        "`suppress_errors` hides that `{}` cannot be compiled",
-        "all calls of it run eagerly, for good",
-    ),
-    "swallowed": (
-        "this `except` hides that `{}` cannot be compiled",
-        "every call fails, and runs eagerly instead",
-    ),
-    "suppressing": (
-        "`suppress_errors` would hide it if `{}` could not be compiled",
-        "nothing yet; from the first failure on, its calls would run eagerly",
-    ),
-    "hiding": (
-        "this `except` would hide it if `{}` could not be compiled",
-        "nothing yet; calls that fail would run eagerly",
-    ),
-}
-"""What is said, and what it costs."""
 
 
 @named("DYN505", "hidden-compile-failure")
@@ -349,14 +331,13 @@ def _reason(failure: Break) -> Related:
 def static_sizes(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each call that hands static code another size than before."""
     for one in turning(tables, lambda met: SIZES if met.what == SIZES and met.static else ""):
-        effect, entries = one.effect(context)
-        last = one.met[-1]
+        last, (effect, entries, cost) = one.last, one.price(context, "a size")
         option = last.compile is not None and last.compile.keyword("dynamic") is False
         why = "`dynamic=False`" if option else "`automatic_dynamic_shapes = False`"
         name = unit_name(last.unit)
         claim = Claim(
             message=f"`{name}` is called with other sizes here, and {why} makes each size a constant",
-            cost=one.cost(context, "a size"),
+            cost=cost,
             effect=effect,
             entries=entries,
             severity="note" if last.doubt else None,
@@ -364,14 +345,14 @@ def static_sizes(rule: Rule, tables: Tables, context: Context) -> Iterator[Findi
             advice="mark the axis: `torch._dynamo.maybe_mark_dynamic(batch, axis)`; or pad to few sizes",
             step="passes another size",
         )
-        yield stated(rule, tables, context, one.site, claim, one.met[-1])
+        yield stated(rule, tables, context, one.site, claim, one.last)
 
 
 @named("DYN507", "unmarked-size")
 def unmarked_size(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One note for each call that makes a size dynamic by its second value."""
     for one in turning(tables, lambda met: SIZES if met.what == SIZES and not met.static else ""):
-        name = unit_name(one.met[-1].unit)
+        name = unit_name(one.last.unit)
         claim = Claim(
             message=f"`{name}` is called with other sizes here, and nothing marks the axis that varies",
             cost="one extra compile, after which the size is dynamic",
@@ -382,26 +363,25 @@ def unmarked_size(rule: Rule, tables: Tables, context: Context) -> Iterator[Find
             advice="mark the axis on the first batch: `torch._dynamo.maybe_mark_dynamic(batch, axis)`",
             step="passes another size",
         )
-        yield stated(rule, tables, context, one.site, claim, one.met[-1])
+        yield stated(rule, tables, context, one.site, claim, one.last)
 
 
 @named("DYN509", "global-state-flip")
 def global_state_flip(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each state and compiled function."""
     for one in turning(tables, _flip):
-        effect, entries = one.effect(context)
-        what, last = NAMED[one.met[-1].what], one.met[-1]
+        what, (effect, entries, cost) = NAMED[one.last.what], one.price(context, "it")
         claim = Claim(
             message=f"{what} changes between calls of compiled code, and Dynamo guards on it",
-            cost=one.cost(context, "it"),
+            cost=cost,
             effect=effect,
             entries=entries,
-            severity="note" if last.doubt else None,
+            severity="note" if one.last.doubt else None,
             subject=what,
             advice="set it once, before the first compiled call",
             step=f"changes {what}",
         )
-        yield stated(rule, tables, context, one.site, claim, one.met[-1])
+        yield stated(rule, tables, context, one.site, claim, one.last)
 
 
 def _flip(met: Met) -> str:

@@ -55,7 +55,6 @@ def reset_site(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding
         claim = Claim(
             message=f"compiled code is thrown away here, {why}",
             cost="everything compiles again at its next call, on this rank alone if others do not come here",
-            effect="",
             severity="warning" if allowed else "note",
             subject="torch._dynamo.reset",
             advice="reset in one function that compiles anew, and name it in `reset-sites` of the contract",
@@ -106,7 +105,6 @@ def wrapped_checkpoint(rule: Rule, tables: Tables, context: Context) -> Iterator
         claim = Claim(
             message="this `state_dict()` is that of a wrapper: each of its keys begins with `_orig_mod.`",
             cost=strictly if saved.strict else f"{strictly}, and `strict=False` loads nothing, silently",
-            effect="",
             severity="warning" if saved.strict else "error",
             subject="state_dict",
             advice="compile in place with `model.compile()`, or save `model._orig_mod.state_dict()`",
@@ -133,7 +131,6 @@ def autotune_keys(rule: Rule, tables: Tables, context: Context) -> Iterator[Find
         claim = Claim(
             message=f"`triton.autotune` {' and '.join(what for what, _ in faults)}",
             cost=faults[0][1],
-            effect="",
             severity="note",
             subject="triton.autotune",
             advice="a short list of configurations, and dimensions of the model as the key",
@@ -175,7 +172,6 @@ def mutable_state(rule: Rule, tables: Tables, context: Context) -> Iterator[Find
             claim = Claim(
                 message=f"`{spell(place)}` is written in the compiled `{where}`, which house policy forbids",
                 cost="none by itself: Python state in compiled code costs as soon as something reads it",
-                effect="",
                 severity="warning",
                 subject=subject(state),
                 advice="keep it in a buffer, return it, or write it outside of compiled code",
@@ -224,7 +220,6 @@ def divergent_ranks(rule: Rule, tables: Tables, context: Context) -> Iterator[Fi
         claim = Claim(
             message=f"{what} only on ranks where `{test}` {'holds' if holds else 'does not hold'}",
             cost="a rank waits in a collective for another that still compiles, until a timeout ends the job",
-            effect="",
             severity="error",
             subject=what,
             advice="do it on every rank alike, and leave only what is printed to one",

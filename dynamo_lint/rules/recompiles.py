@@ -22,7 +22,7 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.refs import ClassRef
-from dynamo_lint.rules.base import Claim, Context, Rule, bounded, storm
+from dynamo_lint.rules.base import Claim, Context, Rule, bounded, costs
 from dynamo_lint.rules.guard_filters import as_stale
 from dynamo_lint.rules.interpreted import stated, unit_name
 from dynamo_lint.state.model import Key
@@ -158,17 +158,9 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
     region, name = unit_name(last.target), title(last)
     exact = last.guard.source not in last.cache.unknown and cause.calls > context.recompile_limit
     library = isinstance(last.holder, Object) and isinstance(last.holder.kind, str)
-    cost = (
-        storm(context.recompile_limit)
-        if effect == "storm"
-        else "one extra compile, at the first change"
-        if effect == "once"
-        else bounded(entries, "instance" if effect == "per-instance" else "value")
-        + ("" if entries <= context.recompile_limit else f"; the limit is {context.recompile_limit}")
-        if entries is not None
-        else f"one compiled version per value; beyond the recompile limit ({context.recompile_limit}) "
-        "it runs eagerly"
-    )
+    limit, each = context.recompile_limit, "instance" if effect == "per-instance" else "value"
+    cost = costs(effect, entries, limit, "one extra compile, at the first change", each)
+    cost += f"; the limit is {limit}" if entries is not None and entries > limit else ""
     claim = Claim(
         message=_MESSAGES[rule.code].format(name=name, region=region),
         cost=cost,

@@ -28,9 +28,9 @@ _MOST_NAMED = 3
 def raised_limit(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per value above what the contract allows, or torch by itself."""
     for where, line, name, value in _given(tables):
-        limit = OLDER.get(name, name)
-        if limit not in DEFAULTS or is_quiet(tables.project, where):
+        if is_quiet(tables.project, where):
             continue
+        limit = _limit(name)
         allowed, whose, severity = _allowed(limit, where.path, context)
         number = number_of(tables.project, value, where)
         statement = statement_of(tables, where, line, name) if number is None else None
@@ -43,7 +43,6 @@ def raised_limit(rule: Rule, tables: Tables, context: Context) -> Iterator[Findi
         claim = Claim(
             message=f"`{name}` is raised {how} {whose} of {allowed}",
             cost="what recompiles is compiled up to so many times before the limit tells of it",
-            effect="",
             severity=severity,
             subject=name,
             advice="end the recompiles and leave the limit, which tells of the next ones; for instances that "
@@ -56,7 +55,7 @@ def raised_limit(rule: Rule, tables: Tables, context: Context) -> Iterator[Findi
 def _given(tables: Tables) -> Iterator[tuple[FunctionRef, int, str, Expr]]:
     """The values that settings and options of a compile call give limits."""
     for one in tables.practice.settings:
-        if f"{one.module}.{one.name}" in _names():
+        if name_today(f"{one.module}.{one.name}") in {f"{DYNAMO}.{name}" for name in DEFAULTS}:
             yield one.where, one.line, one.name, one.value
     for site in tables.practice.compiles:
         for name, value in site.keywords:
@@ -64,11 +63,9 @@ def _given(tables: Tables) -> Iterator[tuple[FunctionRef, int, str, Expr]]:
                 yield site.where, site.line, name, value
 
 
-def _names() -> frozenset[str]:
-    """The settings that are limits, under all modules that have them."""
-    limits = {f"{DYNAMO}.{name}" for name in (*DEFAULTS, *OLDER)}
-    older = {name for name, meant in known_settings().aliases.items() if meant in limits}
-    return frozenset(limits | older)
+def _limit(name: str) -> str:
+    """The setting that a name means today: `recompile_limit` for `cache_size_limit`."""
+    return name_today(name).rpartition(".")[2]
 
 
 def _allowed(limit: str, path: str, context: Context) -> tuple[int, str, str]:
@@ -126,12 +123,6 @@ def _hiding(one: Finding, hidden: list[Finding]) -> Finding:
 
 DEFAULTS = {"recompile_limit": 8, "accumulated_recompile_limit": 256}
 """The limits, and their values in torch/_dynamo/config.py."""
-OLDER = {
-    "cache_size_limit": "recompile_limit",
-    "accumulated_cache_size_limit": "accumulated_recompile_limit",
-}
-
-
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -166,16 +157,12 @@ def statement_of(
     return None
 
 
-def _value_of(statement: ast.Assign | ast.AugAssign) -> ast.expr:
-    """The value that an assignment leaves: `limit + 8` for `limit += 8`."""
-    if isinstance(statement, ast.Assign):
-        return statement.value
-    return ast.BinOp(statement.target, statement.op, statement.value)
-
-
 def computed(tables: Tables, where: FunctionRef, statement: ast.Assign | ast.AugAssign) -> int | None:
-    """The number that an assignment gives or may give, where a limit that it reads is that of torch."""
-    return _computed(tables, where, _value_of(statement))
+    """The number that an assignment gives or may give: `limit + 8` for `limit += 8`."""
+    value = statement.value
+    if isinstance(statement, ast.AugAssign):
+        value = ast.BinOp(statement.target, statement.op, value)
+    return _computed(tables, where, value)
 
 
 def _computed(tables: Tables, where: FunctionRef, node: ast.expr) -> int | None:
@@ -186,7 +173,7 @@ def _computed(tables: Tables, where: FunctionRef, node: ast.expr) -> int | None:
         case ast.Name(id=name):
             return number_of(tables.project, Name(name), where)
         case ast.Attribute(attr=name):
-            return DEFAULTS.get(OLDER.get(name, name))
+            return DEFAULTS.get(_limit(name))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             numbers = [_computed(tables, where, one) for one in (left, right)]
             known = [one for one in numbers if one is not None]
@@ -230,7 +217,6 @@ def scattered_settings(rule: Rule, tables: Tables, context: Context) -> Iterator
             claim = Claim(
                 message=f"`{site.name}` {why}",
                 cost="which value a compile sees depends on what ran before it",
-                effect="",
                 severity="warning" if broken else "note",
                 subject=site.name,
                 advice="make all settings in one function that runs before anything is compiled",
@@ -337,7 +323,6 @@ def unknown_setting(rule: Rule, tables: Tables, context: Context) -> Iterator[Fi
         claim = Claim(
             message=f"`{subject}` {what}",
             cost=then,
-            effect="",
             severity="error",
             subject=subject,
             advice=advice,
