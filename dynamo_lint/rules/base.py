@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import ast
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -93,23 +94,38 @@ def finding(
     outside: FunctionRef | None = None,
 ) -> Finding:
     """A finding in a hot function, or in one outside that changes its state, with its evidence."""
-    where = outside or hot.function
-    return placed(rule, context, where.path, position, where.id, claim, hot, tables)
+    return placed(rule, tables, context, outside or hot.function, position, claim, hot)
+
+
+def at_line(
+    rule: Rule,
+    tables: Tables,
+    context: Context,
+    where: FunctionRef,
+    line: int,
+    claim: Claim,
+    hot: CompiledFunction | None = None,
+) -> Finding:
+    """A finding about a line of any function."""
+    text = tables.bodies.line(where, line)
+    position = Position(line, len(text) - len(text.lstrip()) + 1, line, len(text.rstrip()) + 1)
+    return placed(rule, tables, context, where, position, claim, hot)
 
 
 def placed(
     rule: Rule,
+    tables: Tables,
     context: Context,
-    path: str,
+    where: FunctionRef,
     position: Position,
-    symbol: str,
     claim: Claim,
     hot: CompiledFunction | None = None,
-    tables: Tables | None = None,
     confidence: str = "certain",
+    elsewhere: str | None = None,
 ) -> Finding:
-    """A finding outside hot code: where something is set up; `hot` is the compiled code that it concerns."""
-    entries = [tables.regions.entries[number] for number in hot.entries] if tables and hot else []
+    """A finding about any function; `hot` is the compiled code that it concerns, `elsewhere` another file."""
+    path, symbol = elsewhere or where.path, where.id
+    entries = [tables.regions.entries[number] for number in hot.entries] if hot is not None else []
     # What only a test or a benchmark compiles says nothing of how the users of the code around it run that.
     known = [one for one in entries if one.confidence < Confidence.POSSIBLE]
     unproven = (
@@ -117,7 +133,7 @@ def placed(
     )
     # And a test tries what breaks a graph, and one variant after the other: a run of it costs nobody more.
     unproven = unproven or (in_tests(path) and claim.effect in {"break", "per-value", "per-instance"})
-    if hot is not None and tables is not None and symbol == hot.function.id:
+    if hot is not None and where == hot.function:
         unproven = unproven or is_idle(tables, hot, position)
     entry = entries[0] if entries else None
     chain = hot.chain if hot is not None else ()
@@ -141,12 +157,6 @@ def placed(
         fix=Fix("display", claim.advice),
         keys=tuple(sorted({key.id for key in claim.keys})),
     )
-
-
-def line_of(tables: Tables, ref: FunctionRef, line: int) -> Position:
-    """A line of a function, without its indentation."""
-    text = tables.bodies.line(ref, line)
-    return Position(line, len(text) - len(text.lstrip()) + 1, line, len(text.rstrip()) + 1)
 
 
 def is_idle(tables: Tables, hot: CompiledFunction, position: Position) -> bool:
@@ -238,11 +248,9 @@ def costs(
     return f"one compiled version per {each}; beyond the recompile limit ({limit}) {who} runs eagerly"
 
 
-def at_line(
-    rule: Rule, tables: Tables, context: Context, where: FunctionRef, line: int, claim: Claim
-) -> Finding:
-    """A finding about a line of any function."""
-    return placed(rule, context, where.path, line_of(tables, where, line), where.id, claim)
+def nodes_of(tables: Tables, where: FunctionRef) -> Iterator[ast.AST]:
+    """The syntax of a function or a file; nothing where it cannot be read."""
+    return (node for statement in tables.bodies.of(where) or () for node in ast.walk(statement))
 
 
 def is_quiet(project: Project, where: FunctionRef) -> bool:

@@ -20,11 +20,11 @@ from dynamo_lint.rules.base import (
     Claim,
     Context,
     Rule,
+    at_line,
     finding,
     is_idle,
     is_named,
     is_quiet,
-    line_of,
     named,
     region,
     storm,
@@ -167,7 +167,7 @@ def _made(
         advice=_ISLAND.advice,
         step="is kept out of the graph",
     )
-    return finding(rule, tables, context, hot, line_of(tables, island, function.first_line), claim, island)
+    return at_line(rule, tables, context, island, function.first_line, claim, hot)
 
 
 _SETTING = Wording(
@@ -191,8 +191,7 @@ def setting_in_region(rule: Rule, tables: Tables, context: Context) -> Iterator[
                 advice=_SETTING.advice,
                 step="changes a setting of Dynamo",
             )
-            place = line_of(tables, hot.function, decorator.line)
-            yield finding(rule, tables, context, hot, place, claim)
+            yield at_line(rule, tables, context, hot.function, decorator.line, claim, hot)
 
 
 def _patches(tables: Tables, hot: CompiledFunction) -> Iterator[ir.Call]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from dynamo_lint.index import ir
 from dynamo_lint.program.refs import ClassRef, FunctionRef
-from dynamo_lint.rules.base import Context
+from dynamo_lint.rules.base import Context, nodes_of
 from dynamo_lint.state.model import (
     SCALARS,
     AttributeState,
@@ -332,13 +332,12 @@ def on_class(tables: Tables, state: AttributeState, context: Context) -> str | N
 
 def _setting(tables: Tables, site: WriteSite) -> str | None:
     ref = site.hot.function
-    for statement in tables.bodies.of(ref) or ():
-        for node in ast.walk(statement):
-            match node:
-                case ast.Attribute(owner, attribute, ast.Store()) if (
-                    node.lineno == site.position.line and attribute == site.write.place[-1]
-                ):
-                    return _of_owner(tables, site, owner)
+    for node in nodes_of(tables, ref):
+        match node:
+            case ast.Attribute(owner, attribute, ast.Store()) if (
+                node.lineno == site.position.line and attribute == site.write.place[-1]
+            ):
+                return _of_owner(tables, site, owner)
     return None
 
 
@@ -379,15 +378,12 @@ def unused(tables: Tables, state: AttributeState, context: Context) -> bool:
 def _adds_only(tables: Tables, state: AttributeState, ref: FunctionRef, writes: Lines) -> bool:
     name = state.key.attribute
     namespaces = set()
-    for statement in tables.bodies.of(ref) or ():
-        for node in ast.walk(statement):
-            match node:
-                case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name("vars")):
-                    namespaces.add((ref, node.lineno))
-                case ast.Attribute(attr=attribute) if attribute == name:
-                    return False
-                case ast.Name(identifier, ast.Load()) if (
-                    identifier == name and (ref, node.lineno) not in writes
-                ):
-                    return False
+    for node in nodes_of(tables, ref):
+        match node:
+            case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name("vars")):
+                namespaces.add((ref, node.lineno))
+            case ast.Attribute(attr=attribute) if attribute == name:
+                return False
+            case ast.Name(identifier, ast.Load()) if identifier == name and (ref, node.lineno) not in writes:
+                return False
     return state.scoped or {one for one in writes if one[0] == ref} <= namespaces

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dynamo_lint.calls.never_called import methods_of_uncalled
 from dynamo_lint.findings import Finding
@@ -14,7 +13,7 @@ from dynamo_lint.index.walking import children
 from dynamo_lint.interpreter.find import runs
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef
-from dynamo_lint.rules.base import Claim, Context, Rule, line_of, named, placed
+from dynamo_lint.rules.base import Claim, Context, Rule, at_line, named, placed
 from dynamo_lint.rules.interpreted import EAGER, stated
 from dynamo_lint.state.provenance import Tables
 
@@ -46,18 +45,15 @@ def discarded_compile_result(rule: Rule, tables: Tables, context: Context) -> It
                 advice=advice,
                 step="discards the compiled callable",
             )
-            yield placed(rule, context, ref.path, tables.bodies.position(ref.path, node), ref.id, claim)
+            yield placed(rule, tables, context, ref, tables.bodies.position(ref.path, node), claim)
 
 
 def _discarded(
     tables: Tables, ref: FunctionRef, lines: dict[int, Call]
 ) -> Iterator[tuple[ast.Call, str, tuple[str, ...]]]:
     """The calls whose result nobody calls, the name that it is bound to, and the methods called on that."""
-    body = tables.bodies.of(ref)
-    if body is None:
-        return
-    for visit in walk(body):
-        match visit.node:
+    for node in _own_nodes(tables.bodies.of(ref) or [], under_tests=True):
+        match node:
             case ast.Expr(value=ast.Call() as call) if call.lineno in lines and _compiles(call):
                 yield call, "", ()
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if (
@@ -75,6 +71,7 @@ def _compiles(call: ast.Call) -> bool:
     return False
 
 
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _FEW = 2
 """So many times something is thrown away that it is compiled once more for each call."""
 _FRESH = "finds no compiled code whenever it runs: its backend is another one, or it is isolated"
@@ -91,8 +88,7 @@ def recompiled_region(rule: Rule, tables: Tables, context: Context) -> Iterator[
         for target in again[where].get(site.call.line, ()):
             # On an object that came in, every call may wrap another one; a module or class is there once.
             if tables.project.symbols(ir.Name(target.split(".")[0]), where.path, where.key):
-                place = line_of(tables, where, site.call.line)
-                yield placed(rule, context, where.path, place, where.id, _wrapping(target))
+                yield at_line(rule, tables, context, where, site.call.line, _wrapping(target))
 
 
 def _thrown_away(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
@@ -121,11 +117,10 @@ def _thrown_away(rule: Rule, tables: Tables, context: Context) -> Iterator[Findi
 def _wrapped_again(body: list[ast.stmt] | None) -> dict[int, list[str]]:
     """`owner.f` for each unconditional `owner.f = torch.compile(owner.f)`, by the line of the call."""
     found: dict[int, list[str]] = {}
-    for visit in walk(body or []):
-        match visit.node:
+    for node in _own_nodes(body or [], under_tests=False):
+        match node:
             case ast.Assign(targets=[ast.Attribute() as target], value=ast.Call(args=[first, *_]) as call):
-                same = isinstance(first, ast.Attribute) and ast.unparse(target) == ast.unparse(first)
-                if same and not any(isinstance(above, ast.If) for above in visit.above):
+                if isinstance(first, ast.Attribute) and ast.unparse(target) == ast.unparse(first):
                     found.setdefault(call.lineno, []).append(ast.unparse(target))
     return found
 
@@ -142,40 +137,15 @@ def _wrapping(target: str) -> Claim:
     )
 
 
-Loop = ast.For | ast.AsyncFor | ast.While
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Visit:
-    """A node of a function's body and what is around it, which all that it holds have in common."""
-
-    node: ast.AST
-    around: Visit | None
-    loops: tuple[Loop, ...]
-    """The loops around the node, outermost first."""
-
-    @property
-    def above(self) -> Iterator[ast.AST]:
-        """The nodes around this one, innermost first."""
-        visit = self.around
-        while visit is not None:
-            yield visit.node
-            visit = visit.around
-
-
-def walk(body: list[ast.stmt]) -> Iterator[Visit]:
-    """All nodes of a function's own body, in the order of the text; not those of functions inside it."""
-    waiting = [Visit(statement, None, ()) for statement in reversed(body)]
+def _own_nodes(body: list[ast.stmt], *, under_tests: bool) -> Iterator[ast.AST]:
+    """The nodes of a function's own body in the order of the text, those under an `if` only if wanted."""
+    closed = _INNER if under_tests else (*_INNER, ast.If)
+    waiting: list[ast.AST] = [*reversed(body)]
     while waiting:
-        visit = waiting.pop()
-        yield visit
-        if isinstance(visit.node, _INNER):
-            continue
-        loops = visit.loops
-        if isinstance(visit.node, ast.For | ast.AsyncFor | ast.While):
-            loops = (*loops, visit.node)
-        waiting += [Visit(child, visit, loops) for child in reversed(children(visit.node))]
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, closed):
+            waiting += reversed(children(node))
 
 
 def compile_calls(project: Project) -> Iterator[tuple[FunctionRef, ir.CallSite]]:

@@ -13,7 +13,7 @@ from dynamo_lint.index.ir import Call
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.refs import FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
-from dynamo_lint.rules.base import Claim, Context, Rule, finding, line_of, named, placed, region
+from dynamo_lint.rules.base import Claim, Context, Rule, at_line, finding, named, nodes_of, region
 from dynamo_lint.state.provenance import Tables
 
 OPAQUE = knowledge.last_names("hides")
@@ -60,8 +60,7 @@ def _while_not_compiling(tables: Tables, ref: FunctionRef, line: int) -> bool:
     """It is compiling that keeps the line from running, not scripting or exporting."""
     tests = [
         (node.lineno, ast.unparse(node.test))
-        for statement in tables.bodies.of(ref) or []
-        for node in ast.walk(statement)
+        for node in nodes_of(tables, ref)
         if isinstance(node, ast.If) and node.lineno <= line and COMPILING.search(ast.unparse(node.test))
     ]
     return bool(tests) and "compiling" in max(tests)[1]
@@ -102,7 +101,7 @@ def _finding(
         step=f"changes `{name}`",
         related=() if reader is None else (reader,),
     )
-    return placed(rule, context, where.path, line_of(tables, where, store.line), where.id, claim, hot, tables)
+    return at_line(rule, tables, context, where, store.line, claim, hot)
 
 
 def _reader(tables: Tables, hot: CompiledFunction, attribute: str) -> Related | None:
@@ -148,7 +147,7 @@ def bypassed(tables: Tables) -> Iterator[tuple[CompiledFunction, Position, Claim
 
 def eager_business(tables: Tables, ref: FunctionRef, attribute: str) -> bool:
     """The function reads it too, and always where compiled code never runs: a cache of eager code."""
-    nodes = [node for statement in tables.bodies.of(ref) or [] for node in ast.walk(statement)]
+    nodes = [*nodes_of(tables, ref)]
     passed_over = {
         id(inner)
         for node in nodes

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import Constant
 from dynamo_lint.models.environment import COMPILER, USE, environment, misreading, unknown
 from dynamo_lint.program.files import is_rehearsal
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import (
     Claim,
@@ -20,9 +18,7 @@ from dynamo_lint.rules.base import (
     at_line,
     finding,
     is_quiet,
-    line_of,
     named,
-    placed,
     region,
 )
 from dynamo_lint.state.environment_writes import ANY, EnvironmentWrite, environment_writes
@@ -31,48 +27,94 @@ from dynamo_lint.state.provenance import Tables
 from dynamo_lint.state.torch_loading import loaded_before, starts_children
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One place that sets or unsets a variable."""
-
-    key: str
-    sets: bool
-    conditional: bool
-    where: FunctionRef
-    line: int
-
-
-def changes(tables: Tables) -> tuple[Change, ...]:
-    """All changes of the environment in the project, outside compiled code."""
-    hot = {one.function for one in tables.regions.hot}
-    return tuple(
-        Change(one.key, one.sets, _is_branched(tables, one), one.where, one.line)
-        for one in environment_writes(tables.project)
-        if one.where not in hot
-    )
-
-
-def _is_branched(tables: Tables, write: EnvironmentWrite) -> bool:
-    return tables.project.function(write.where).is_conditional(write.line)
-
-
-def changes_of(read: EnvironmentRead, known: tuple[Change, ...]) -> tuple[Change, ...]:
-    """The changes of the variable that is read."""
-    key = _literal(read.key)
-    return tuple(change for change in known if ANY in {key, change.key} or change.key == key)
+@named("DYN201", "environment-read")
+def environment_read(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per line and key; a note where nothing is seen to change the variable between calls."""
+    for hot, read, changes in _reads(tables, context, guarded=True):
+        if read.form == "all" and not context.pedantic:
+            continue
+        where = f"in the compiled `{region(tables, hot)}`"
+        message = f"{_what(read)} is read {where}: Dynamo guards on a value that is set"
+        if read.form == "all":
+            message = f"all of the environment is read {where}, which may stand in any guard"
+        elif context.has("missing-variables-are-unguarded"):
+            message += ", but not on a missing one"
+        claim = Claim(
+            message=message,
+            cost=f"one compiled version per value, up to the recompile limit ({context.recompile_limit})"
+            if changes
+            else "none while the variable is unchanged; otherwise one compiled version per value",
+            effect="per-value",
+            severity=None if changes else "note",
+            subject=f"os.environ[{read.key}]",
+            advice=_ADVICE,
+            step="reads the environment",
+        )
+        yield finding(rule, tables, context, hot, read.position, claim)
 
 
-def shown(tables: Tables, read: EnvironmentRead, known: tuple[Change, ...]) -> tuple[Change, ...]:
-    """The changes of just this variable that happen between two calls of compiled code, not at start."""
-    exact = (change for change in changes_of(read, known) if change.key == _literal(read.key) != ANY)
-    return tuple(one for one in exact if tables.drivers.often(one.where, one.line) in {"each", "some"})
+@named("DYN301", "unguarded-environment-read")
+def unguarded_environment_read(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per line and key; a note where nothing is seen to change the variable between calls."""
+    for hot, read, changes in _reads(tables, context, guarded=False):
+        how = f"in the compiled `{region(tables, hot)}` before it is set, and Dynamo does not guard that"
+        if read.form == "getenv":
+            how = f"with `os.getenv` in the compiled `{region(tables, hot)}`, which Dynamo never guards"
+        claim = Claim(
+            message=f"{_what(read)} is read {how}",
+            cost="compiled code keeps the value of the first compile; any later change is missed"
+            if changes
+            else "none while the variable is unchanged; any later change is missed",
+            effect="stale",
+            severity=None if changes else "note",
+            subject=f"os.environ[{read.key}]",
+            advice=_ADVICE,
+            step="reads the environment",
+            related=tuple(Related(one.where.path, one.line, 1, "changed here") for one in changes[:4]),
+        )
+        yield finding(rule, tables, context, hot, read.position, claim)
 
 
-def appears_later(found: tuple[Change, ...]) -> bool:
-    """The variable is set at some point only, and was not there before."""
-    sets = [change for change in found if change.sets]
-    unsets = [change for change in found if not change.sets]
-    return bool(sets) and all(s.conditional for s in sets) and not any(u.conditional for u in unsets)
+_ADVICE = "read it once, in `__init__` or at import, and keep the result"
+
+
+def _what(read: EnvironmentRead) -> str:
+    return f"the environment variable {read.key}" if read.key else "the environment"
+
+
+def _reads(
+    tables: Tables, context: Context, *, guarded: bool
+) -> Iterator[tuple[CompiledFunction, EnvironmentRead, list[EnvironmentWrite]]]:
+    """The reads of hot code that Dynamo guards, or those that it does not, once per line and key.
+
+    Each with the changes of just this variable that happen between two calls of compiled code, not at start.
+    """
+    compiled = {one.function for one in tables.regions.hot}
+    writes = [one for one in environment_writes(tables.project) if one.where not in compiled]
+    for hot, state in tables.functions:
+        first: dict[tuple[int, str], EnvironmentRead] = {}
+        for read in state.environment:
+            first.setdefault((read.position.line, read.key), read)
+        for read in first.values():
+            key = _literal(read.key)
+            changes = [one for one in writes if ANY in {key, one.key} or one.key == key]
+            if _is_guarded(tables, context, read, changes) == guarded:
+                exact = [one for one in changes if one.key == key != ANY]
+                often = tables.drivers.often
+                yield hot, read, [one for one in exact if often(one.where, one.line) in {"each", "some"}]
+
+
+def _is_guarded(
+    tables: Tables, context: Context, read: EnvironmentRead, changes: list[EnvironmentWrite]
+) -> bool:
+    """Whether this torch notices a change: not of what `os.getenv` reads, nor of what is absent at first."""
+    if read.form == "getenv":
+        return not context.has("getenv-is-unguarded")
+    sets = [one for one in changes if one.sets]
+    at_times = [one for one in changes if tables.project.function(one.where).is_conditional(one.line)]
+    # The variable is set at some point only, and was not there before.
+    later = bool(sets) and all(one.sets for one in at_times) and all(one in at_times for one in sets)
+    return not (read.form in {"get", "in"} and later and context.has("missing-variables-are-unguarded"))
 
 
 def _literal(text: str) -> str:
@@ -81,85 +123,6 @@ def _literal(text: str) -> str:
     except (ValueError, SyntaxError):
         return ANY
     return value if isinstance(value, str) else ANY
-
-
-def reads(tables: Tables) -> Iterator[tuple[CompiledFunction, EnvironmentRead]]:
-    """Each read of hot code, once per line and key."""
-    for hot, state in tables.functions:
-        seen: set[tuple[int, str]] = set()
-        for read in state.environment:
-            if (read.position.line, read.key) not in seen:
-                seen.add((read.position.line, read.key))
-                yield hot, read
-
-
-@named("DYN201", "environment-read")
-def environment_read(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per line and key; a note where nothing is seen to change the variable between calls."""
-    known = changes(tables)
-    for hot, read in reads(tables):
-        if unguarded(read, known, context) or (read.form == "all" and not context.pedantic):
-            continue
-        found = shown(tables, read, known)
-        claim = Claim(
-            message=_message(read, region(tables, hot), context),
-            cost=f"one compiled version per value, up to the recompile limit ({context.recompile_limit})"
-            if found
-            else "none while the variable is unchanged; otherwise one compiled version per value",
-            effect="per-value",
-            severity=None if found else "note",
-            subject=f"os.environ[{read.key}]",
-            advice="read it once, in `__init__` or at import, and keep the result",
-            step="reads the environment",
-        )
-        yield finding(rule, tables, context, hot, read.position, claim)
-
-
-def _message(read: EnvironmentRead, where: str, context: Context) -> str:
-    what = f"the environment variable {read.key}" if read.key else "the environment"
-    if read.form == "all":
-        return f"all of the environment is read in the compiled `{where}`, which may stand in any guard"
-    missed = ", but not on a missing one" if context.has("missing-variables-are-unguarded") else ""
-    return f"{what} is read in the compiled `{where}`: Dynamo guards on a value that is set{missed}"
-
-
-@named("DYN301", "unguarded-environment-read")
-def unguarded_environment_read(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per line and key; a note where nothing is seen to change the variable between calls."""
-    known = changes(tables)
-    for hot, read in reads(tables):
-        if not unguarded(read, known, context):
-            continue
-        found = shown(tables, read, known)
-        what = f"the environment variable {read.key}" if read.key else "the environment"
-        where = region(tables, hot)
-        if read.form == "getenv":
-            message = f"{what} is read with `os.getenv` in the compiled `{where}`, which Dynamo never guards"
-        else:
-            message = (
-                f"{what} is read in the compiled `{where}` before it is set, and Dynamo does not guard that"
-            )
-        claim = Claim(
-            message=message,
-            cost="compiled code keeps the value of the first compile; any later change is missed"
-            if found
-            else "none while the variable is unchanged; any later change is missed",
-            effect="stale",
-            severity=None if found else "note",
-            subject=f"os.environ[{read.key}]",
-            advice="read it once, in `__init__` or at import, and keep the result",
-            step="reads the environment",
-            related=tuple(Related(c.where.path, c.line, 1, "changed here") for c in found[:4]),
-        )
-        yield finding(rule, tables, context, hot, read.position, claim)
-
-
-def unguarded(read: EnvironmentRead, known: tuple[Change, ...], context: Context) -> bool:
-    """Whether this torch misses a change: of what `os.getenv` reads, or of what is absent at first."""
-    if read.form == "getenv":
-        return context.has("getenv-is-unguarded")
-    asks = read.form in {"get", "in"} and appears_later(changes_of(read, known))
-    return asks and context.has("missing-variables-are-unguarded")
 
 
 @named("DYN513", "late-environment")
@@ -193,8 +156,7 @@ def late_environment(rule: Rule, tables: Tables, context: Context) -> Iterator[F
             step="sets a variable that has been read",
             related=(Related(loading.path, loading.line, 1, "read here"),),
         )
-        place = line_of(tables, write.where, write.line)
-        yield placed(rule, context, write.where.path, place, write.where.id, claim)
+        yield at_line(rule, tables, context, write.where, write.line, claim)
 
 
 _READS = ("get", "getenv")
@@ -210,8 +172,7 @@ def misread_environment(rule: Rule, tables: Tables, context: Context) -> Iterato
             continue
         claim = _value(write, context) or _name(write, context, tables.project)
         if claim is not None:
-            place = line_of(tables, write.where, write.line)
-            yield placed(rule, context, write.where.path, place, write.where.id, claim)
+            yield at_line(rule, tables, context, write.where, write.line, claim)
 
 
 def _value(write: EnvironmentWrite, context: Context) -> Claim | None:

@@ -24,7 +24,7 @@ from dynamo_lint.rules.attributes import (
     mutated_scalar_attribute,
     none_or_tensor_attribute,
 )
-from dynamo_lint.rules.base import Context, Rule, named, subject
+from dynamo_lint.rules.base import Context, Rule, named, nodes_of, subject
 from dynamo_lint.rules.containers import growing_container
 from dynamo_lint.rules.instances import per_instance_constant
 from dynamo_lint.state.provenance import Tables
@@ -205,8 +205,7 @@ def _body(tables: Tables, ref: FunctionRef) -> Sequence[ast.stmt] | ast.Lambda |
     if body is not None:
         return body
     line = tables.project.function(ref).line
-    module = tables.bodies.of(FunctionRef(ref.path, MODULE_KEY)) or []
-    nodes = [node for statement in module for node in ast.walk(statement)]
+    nodes = nodes_of(tables, FunctionRef(ref.path, MODULE_KEY))
     return next((node for node in nodes if isinstance(node, ast.Lambda) and node.lineno == line), None)
 
 
@@ -216,8 +215,7 @@ def _constant(tables: Tables, ref: FunctionRef, name: str) -> ast.expr | None:
     for key in (outer, MODULE_KEY) if outer else (MODULE_KEY,):
         found = [
             node.value
-            for statement in tables.bodies.of(FunctionRef(ref.path, key)) or ()
-            for node in ast.walk(statement)
+            for node in nodes_of(tables, FunctionRef(ref.path, key))
             if isinstance(node, ast.Assign)
             and any(isinstance(one, ast.Name) and one.id == name for one in node.targets)
         ]

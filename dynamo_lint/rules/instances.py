@@ -16,7 +16,7 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.entries import entry_keywords
 from dynamo_lint.regions.model import CompiledFunction, Entry
-from dynamo_lint.rules.base import Claim, Context, Rule, bounded, line_of, named, placed
+from dynamo_lint.rules.base import Claim, Context, Rule, at_line, bounded, named, placed
 from dynamo_lint.rules.changes import FLOAT_MATH
 from dynamo_lint.state.instance_uses import Consumed, consumed
 from dynamo_lint.state.model import Key, Kind, Kinds, Use
@@ -82,7 +82,9 @@ def _of_constants(rule: Rule, tables: Tables, context: Context, groups: list[lis
         related=_related_constants(groups),
         also=subjects(one for group in groups for one in group)[1:],
     )
-    return placed(rule, context, main.path, main.position, main.hot.function.id, claim, main.hot, tables)
+    return placed(
+        rule, tables, context, main.hot.function, main.position, claim, main.hot, elsewhere=main.path
+    )
 
 
 def _advice(found: Consumed, name: str, context: Context) -> str:
@@ -118,8 +120,7 @@ def heterogeneous_unit(rule: Rule, tables: Tables, context: Context) -> Iterator
     """One finding per cause of a difference, and one per shared forward."""
     for shared in shared_code(tables, context):
         said, line = claim(tables, context, shared), tables.project.function(shared.code).line
-        position = line_of(tables, shared.code, line)
-        yield placed(rule, context, shared.code.path, position, shared.code.id, said, shared.hot, tables)
+        yield at_line(rule, tables, context, shared.code, line, said, shared.hot)
     for cause in causes(tables, context):
         if cause.variants and not cause.rate:
             group = sorted(
@@ -155,8 +156,8 @@ def _of_variants(rule: Rule, tables: Tables, context: Context, group: list[Consu
         also=subjects(group)[1:],
         related=_related_variants(group),
     )
-    symbol = FunctionRef(main.path, _init(tables, difference.owner, main.path)).id
-    return placed(rule, context, main.path, main.position, symbol, claim, main.hot, tables)
+    where = FunctionRef(main.path, _init(tables, difference.owner, main.path))
+    return placed(rule, tables, context, where, main.position, claim, main.hot)
 
 
 def _init(tables: Tables, owner: ClassRef, path: str) -> str:

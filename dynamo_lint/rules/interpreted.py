@@ -160,7 +160,7 @@ def stated(rule: Rule, tables: Tables, context: Context, site: Site, claim: Clai
     word = "likely" if met.doubt else "certain"
     if met.tried:
         claim = replace(claim, severity="note")  # what a test does says nothing of how users will run it
-    found = placed(rule, context, site.where.path, position, site.where.id, claim, confidence=word)
+    found = placed(rule, tables, context, site.where, position, claim, confidence=word)
     entries = {(entry.path, entry.line) for entry in tables.regions.entries}
     place = met.compile.site.place if met.compile is not None else None
     return replace(found, region=place if place in entries else None, unit=met.unit)

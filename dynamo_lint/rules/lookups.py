@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.program.refs import Position
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.attributes import created
-from dynamo_lint.rules.base import Claim, Context, Rule, finding, named, region
+from dynamo_lint.rules.base import Claim, Context, Rule, finding, named, nodes_of, region
 from dynamo_lint.state.initial import SETUP
 from dynamo_lint.state.model import Key, Kind, Lookup, Origin, Outside
 from dynamo_lint.state.provenance import Tables
@@ -90,6 +89,14 @@ def _effect(origin: Origin, ends: bool | None) -> str | None:
             return None
 
 
+_LATE = (
+    "asks for an attribute that has no value in `__init__` and is set later",
+    "one extra compile when the attribute appears",
+    "give the attribute a value in `__init__` and test that",
+)
+_BY_NAME = ("looks an attribute up by name", "none at run time", "access the attribute directly")
+
+
 @named("DYN203", "attribute-lookup")
 def attribute_lookup(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per lookup of an attribute that appears late; every lookup if pedantic."""
@@ -108,23 +115,11 @@ def attribute_lookup(rule: Rule, tables: Tables, context: Context) -> Iterator[F
             if late and lookup.owner in asked:
                 continue  # optional parts of one object come together: one finding
             asked |= {lookup.owner} if late else set()
-            where = region(tables, hot)
-            effect = "once"
-            if late:
-                message = (
-                    f"`{lookup.text}` in the compiled `{where}` asks for an attribute that has no value in "
-                    "`__init__` and is set later"
-                )
-                cost = "one extra compile when the attribute appears"
-                advice = "give the attribute a value in `__init__` and test that"
-            else:
-                message = f"`{lookup.text}` in the compiled `{where}` looks an attribute up by name"
-                cost = "none at run time"
-                advice = "access the attribute directly"
+            does, cost, advice = _LATE if late else _BY_NAME
             claim = Claim(
-                message=message,
+                message=f"`{lookup.text}` in the compiled `{region(tables, hot)}` {does}",
                 cost=cost,
-                effect=effect,
+                effect="once",
                 subject=_subject(lookup),
                 keys=lookup.keys,
                 advice=advice,
@@ -185,32 +180,24 @@ def unguarded_absence(rule: Rule, tables: Tables, context: Context) -> Iterator[
         for lookup in state.lookups:
             late = any(appears_late(tables, key, written) for key in lookup.keys)
             if lookup.function == "__dict__" and lookup.name.constants is not None and late:
-                asked = lookup.position, lookup.text, "attribute", lookup.keys
                 guarded = lookup.text.startswith("vars(") and not context.has("vars-are-traced")
-                yield _finding(rule, tables, context, hot, *asked, guarded=guarded)
+                where = region(tables, hot)
+                claim = _absence(where, lookup.text, "attribute", lookup.keys, guarded=guarded)
+                yield finding(rule, tables, context, hot, lookup.position, claim)
     for hot in tables.regions.hot:
         for node, what, key in _caught(tables, hot, written):
             guarded = not context.has("missing-keys-are-unguarded") and what == "key"
-            text = ast.unparse(node)
             place = tables.bodies.position(hot.function.path, node)
-            yield _finding(rule, tables, context, hot, place, text, what, (key,), guarded=guarded)
+            claim = _absence(region(tables, hot), ast.unparse(node), what, (key,), guarded=guarded)
+            yield finding(rule, tables, context, hot, place, claim)
 
 
-def _finding(
-    rule: Rule,
-    tables: Tables,
-    context: Context,
-    hot: CompiledFunction,
-    where: Position,
-    text: str,
-    what: str,
-    keys: Iterable[Key],
-    *,
-    guarded: bool,
-) -> Finding:
-    claim = Claim(
-        message=f"`{text}` in the compiled `{region(tables, hot)}` asks for {_article(what)} that is added "
-        f"later, and Dynamo {'guards' if guarded else 'does not guard'} on its absence",
+def _absence(where: str, text: str, what: str, keys: Iterable[Key], *, guarded: bool) -> Claim:
+    """The claim about a question in compiled code whether an attribute or a key is there."""
+    article = f"an {what}" if what == "attribute" else f"a {what}"
+    return Claim(
+        message=f"`{text}` in the compiled `{where}` asks for {article} that is added later, and Dynamo "
+        f"{'guards' if guarded else 'does not guard'} on its absence",
         cost="one extra compile, when it is added"
         if guarded
         else "compiled code keeps the first answer and never sees it",
@@ -221,13 +208,8 @@ def _finding(
         advice="give it a value in `__init__`, or read it with `getattr(..., None)`, which is guarded"
         if what == "attribute"
         else "add the key from the start, or keep the value in an attribute that starts as None",
-        step=f"asks whether {_article(what)} is there",
+        step=f"asks whether {article} is there",
     )
-    return finding(rule, tables, context, hot, where, claim)
-
-
-def _article(what: str) -> str:
-    return f"an {what}" if what == "attribute" else f"a {what}"
 
 
 def _caught(tables: Tables, hot: CompiledFunction, written: set[Key]) -> Iterator[tuple[ast.expr, str, Key]]:
@@ -236,21 +218,18 @@ def _caught(tables: Tables, hot: CompiledFunction, written: set[Key]) -> Iterato
     own = tables.project.self_name(hot.function)
     if hot.receiver is None or own is None or not _may_catch(tables, hot):
         return
-    for statement in tables.bodies.of(hot.function) or []:
-        for node in ast.walk(statement):
-            if not isinstance(node, ast.Try) or function.runs_eagerly(node.lineno):
-                continue
-            for handler in node.handlers:
-                names = (
-                    {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)}
-                    if handler.type
-                    else set()
-                )
-                for caught in names & CATCHES.keys():
-                    for asked, path in _tested(node.body, own, CATCHES[caught]):
-                        key = Key(hot.receiver, path)
-                        if _comes_later(tables, key, handler, written):
-                            yield asked, CATCHES[caught], key
+    for node in nodes_of(tables, hot.function):
+        if not isinstance(node, ast.Try) or function.runs_eagerly(node.lineno):
+            continue
+        for handler in node.handlers:
+            names = (
+                {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)} if handler.type else set()
+            )
+            for caught in names & CATCHES.keys():
+                for asked, path in _tested(node.body, own, CATCHES[caught]):
+                    key = Key(hot.receiver, path)
+                    if _comes_later(tables, key, handler, written):
+                        yield asked, CATCHES[caught], key
 
 
 def _may_catch(tables: Tables, hot: CompiledFunction) -> bool:

@@ -20,9 +20,7 @@ from dynamo_lint.rules.base import (
     finding,
     is_named,
     is_quiet,
-    line_of,
     named,
-    placed,
     region,
     spell,
     subject,
@@ -92,9 +90,7 @@ def missing_fake(rule: Rule, tables: Tables, context: Context) -> Iterator[Findi
             related=(Related(one.hot.function.path, one.line, 1, "called here"),),
         )
         maker = FunctionRef(one.path, MODULE_KEY)
-        yield placed(
-            rule, context, one.path, line_of(tables, maker, one.made), maker.id, claim, one.hot, tables
-        )
+        yield at_line(rule, tables, context, maker, one.made, claim, one.hot)
 
 
 @named("DYN517", "wrapped-checkpoint")

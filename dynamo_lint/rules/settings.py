@@ -15,7 +15,7 @@ from dynamo_lint.models.settings import DYNAMO, KnownSettings, Made, fits, known
 from dynamo_lint.program.files import one_program
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.rules.base import Claim, Context, Rule, at_line, is_named, is_quiet, named
+from dynamo_lint.rules.base import Claim, Context, Rule, at_line, is_named, is_quiet, named, nodes_of
 from dynamo_lint.state.expressions import constant
 from dynamo_lint.state.practice import Options
 from dynamo_lint.state.provenance import Tables
@@ -149,7 +149,7 @@ def statement_of(
     tables: Tables, where: FunctionRef, line: int, name: str
 ) -> ast.Assign | ast.AugAssign | None:
     """The assignment to a setting on a line."""
-    for node in (inner for one in tables.bodies.of(where) or () for inner in ast.walk(one)):
+    for node in nodes_of(tables, where):
         if isinstance(node, ast.Assign | ast.AugAssign) and node.lineno == line:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(isinstance(one, ast.Attribute) and one.attr == name for one in targets):
