@@ -23,7 +23,7 @@ from dynamo_lint.fixes.attribute_uses import (
 )
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.fixes.tensors import Judge
-from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, clamped, flow
+from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Seen, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.refs import ClassRef, Confidence
 from dynamo_lint.state.model import AttributeState, Kind, Kinds, Outside
@@ -138,12 +138,13 @@ def _kind_at(bench: Workbench, family: Family, outside: Outside) -> Kinds:
 
 def _enters_math(bench: Workbench, family: Family, kind: Kind) -> bool:
     """Compiled code uses the value for more than the next value."""
-    math = False
-    for mention in family.mentions:
-        if mention.hot and isinstance(mention.node.ctx, ast.Load):
-            judge = Judge(bench, mention.file)
-            math = flow(judge, mention.node, family.name, kind == Kind.BOOL).math or math
-    return math
+    walked: Seen = set()
+    flows = [
+        flow(Judge(bench, mention.file), mention.node, family.name, kind == Kind.BOOL, walked)
+        for mention in family.mentions
+        if mention.hot and isinstance(mention.node.ctx, ast.Load)
+    ]
+    return any(one.math for one in flows)
 
 
 # --- the edits ------------------------------------------------------------------------------------------
@@ -151,6 +152,7 @@ def _enters_math(bench: Workbench, family: Family, kind: Kind) -> bool:
 
 def _number_edits(plan: Plan) -> Iterator[Edit]:
     yield from _declare(plan)
+    walked: Seen = set()
     for mention in plan.family.mentions:
         statement = mention.file.statement(mention.node)
         if statement is plan.declaration.statement:
@@ -161,7 +163,7 @@ def _number_edits(plan: Plan) -> Iterator[Edit]:
             case ast.Del():
                 raise Unclear("it is deleted")
             case _ if mention.hot:
-                yield from _builtins(plan, mention)
+                yield from _builtins(plan, mention, walked)
             case _:
                 yield from _read(plan, mention)
 
@@ -242,11 +244,11 @@ def _stored(plan: Plan, target: str, text: str) -> str:
     return f"{target}.zero_()" if text in {"0", "0.0", "False"} else f"{target}.fill_({text})"
 
 
-def _builtins(plan: Plan, mention: Mention) -> Iterator[Edit]:
+def _builtins(plan: Plan, mention: Mention, walked: Seen) -> Iterator[Edit]:
     """`min(n + 1, 3)` becomes `(n + 1).clamp(max=3)`, and `not flag` becomes `~flag`."""
     file = mention.file
     judge = Judge(plan.bench, file)
-    for node in flow(judge, mention.node, plan.family.name, plan.kind == Kind.BOOL).builtins:
+    for node in flow(judge, mention.node, plan.family.name, plan.kind == Kind.BOOL, walked).builtins:
         match node:
             case ast.Call():
                 yield clamped(file, node)
