@@ -6,7 +6,7 @@ import ast
 import keyword
 
 from dynamo_lint.findings import Finding, Fix
-from dynamo_lint.fixes.attribute_uses import Mention, family_of, init_of
+from dynamo_lint.fixes.attribute_uses import family_of, init_of
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.state.model import Key
 
@@ -51,7 +51,7 @@ def _always_there(bench: Workbench, file: OpenFile, call: ast.Call, name: str) -
         init = init_of(bench, declared_in)
         if not any(_stores(node, name) for statement in init.node.body for node in ast.walk(statement)):
             return False  # known without reading all that the project says of the name
-        family = _family(bench, key, name, call)
+        family = family_of(bench, declared_in, name, except_for=call).mentions
         near = [mention for mention in family if mention.file is init.file]
         kept = [mention for mention in near if init.file.statement(mention.node) in init.node.body]
         if not any(isinstance(mention.node.ctx, ast.Store) for mention in kept):
@@ -63,8 +63,3 @@ def _always_there(bench: Workbench, file: OpenFile, call: ast.Call, name: str) -
 
 def _stores(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)
-
-
-def _family(bench: Workbench, key: Key, name: str, call: ast.Call) -> list[Mention]:
-    family = family_of(bench, bench.tables.initial.declared_in(key), name, except_for=call)
-    return list(family.mentions)

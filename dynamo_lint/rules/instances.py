@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dynamo_lint.breaks.frames import SeparateFrame, certain_together
 from dynamo_lint.calls.decorators import outermost
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.instances.model import Difference, DifferenceKind
+from dynamo_lint.instances.model import DifferenceKind
 from dynamo_lint.instances.terms import Term, decider, depends_on
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 from dynamo_lint.regions.entries import entry_keywords
 from dynamo_lint.regions.model import CompiledFunction, Entry
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, bounded, named, placed
@@ -79,7 +79,7 @@ def _of_constants(rule: Rule, tables: Tables, context: Context, groups: list[lis
         keys=keys(one for group in groups for one in group),
         advice=without_break(tables, difference.unit) + _advice(main, name, context),
         step=f"uses {name}" if difference.sort == DifferenceKind.SCALAR else f"gives {name} its settings",
-        related=_related_constants(groups),
+        related=_related(groups[:4], "given here", _given),
         also=subjects(one for group in groups for one in group)[1:],
     )
     return placed(
@@ -97,22 +97,29 @@ def _advice(found: Consumed, name: str, context: Context) -> str:
     return f"give all instances the same setting{isolate}"
 
 
-def _related_constants(groups: list[list[Consumed]]) -> tuple[Related, ...]:
+def _related(
+    groups: list[list[Consumed]], text: str, places: Callable[[Consumed], Iterable[tuple[str, Position]]]
+) -> tuple[Related, ...]:
+    """Other lines: where a difference begins, what differs with it, where instances are made."""
     found: dict[tuple[str, int], Related] = {}
+    for first, *others in groups:
+        for path, place in places(first):
+            found[path, place.line] = Related(path, place.line, place.column, text)
+        for one in others[:3]:
+            why = f"`self.{one.difference.attribute}` differs for the same reason"
+            place = one.position
+            found.setdefault((one.path, place.line), Related(one.path, place.line, place.column, why))
+        path, line = first.difference.path, first.difference.line
+        made = f"instances of `{first.difference.unit.name}` are made here"
+        found.setdefault((path, line), Related(path, line, 1, made))
     main = groups[0][0]
-    for group in groups[:4]:
-        first = group[0].difference
-        if first.sort == DifferenceKind.SCALAR:
-            for path, place in first.stores[:2]:
-                found[path, place.line] = Related(path, place.line, place.column, "given here")
-        for one in group[1:4]:
-            text = f"`self.{one.difference.attribute}` differs for the same reason"
-            found.setdefault(
-                (one.path, one.position.line), Related(one.path, one.position.line, one.position.column, text)
-            )
-        found.setdefault(*construction_site(first))
     found.pop((main.path, main.position.line), None)
     return tuple(found.values())
+
+
+def _given(found: Consumed) -> Iterable[tuple[str, Position]]:
+    """The places that give a number."""
+    return found.difference.stores[:2] if found.difference.sort == DifferenceKind.SCALAR else ()
 
 
 @named("DYN108", "heterogeneous-unit")
@@ -154,7 +161,7 @@ def _of_variants(rule: Rule, tables: Tables, context: Context, group: list[Consu
         f"{entries or 'the'} versions and raise the recompile limit if they do not fit",
         step=f"chooses `{name}`",
         also=subjects(group)[1:],
-        related=_related_variants(group),
+        related=_related([group], "or chosen here", lambda one: one.others[:3]),
     )
     where = FunctionRef(main.path, _init(tables, difference.owner, main.path))
     return placed(rule, tables, context, where, main.position, claim, main.hot)
@@ -165,20 +172,6 @@ def _init(tables: Tables, owner: ClassRef, path: str) -> str:
         if part.path == path:
             return f"{part.key}.__init__"
     return f"{owner.key}.__init__"
-
-
-def _related_variants(group: list[Consumed]) -> tuple[Related, ...]:
-    main = group[0]
-    found: dict[tuple[str, int], Related] = {}
-    for path, place in main.others[:3]:
-        found[path, place.line] = Related(path, place.line, place.column, "or chosen here")
-    for one in group[1:4]:
-        text = f"`self.{one.difference.attribute}` differs for the same reason"
-        place = one.position
-        found.setdefault((one.path, place.line), Related(one.path, place.line, place.column, text))
-    found.setdefault(*construction_site(main.difference))
-    found.pop((main.path, main.position.line), None)
-    return tuple(found.values())
 
 
 DYNAMIC_INT = FLOAT_MATH | {Use.POWER}
@@ -195,19 +188,10 @@ def versions(tables: Tables, found: Consumed) -> int | None:
     return max(numbers) if numbers and count.each else None
 
 
-def isolated(tables: Tables, context: Context, found: Consumed) -> bool:
+def isolated(tables: Tables, context: Context, entries: Iterable[Entry]) -> bool:
     """Every instance is compiled for itself anyway (torch 2.13: `isolate_recompiles=True`)."""
-    entries = [tables.regions.entries[index] for index in found.hot.entries]
-    asked = bool(entries) and all(
-        entry_keywords(tables.project, entry).get("isolate_recompiles") is True for entry in entries
-    )
-    return asked and context.has("isolated-recompiles")
-
-
-def construction_site(difference: Difference) -> tuple[tuple[str, int], Related]:
-    """Where the instances are made."""
-    text = f"instances of `{difference.unit.name}` are made here"
-    return (difference.path, difference.line), Related(difference.path, difference.line, 1, text)
+    asked = [entry_keywords(tables.project, one).get("isolate_recompiles") is True for one in entries]
+    return bool(asked) and all(asked) and context.has("isolated-recompiles")
 
 
 def broken_apart(tables: Tables, unit: ClassRef) -> str:
@@ -292,13 +276,19 @@ def causes(tables: Tables, context: Context) -> list[Cause]:
     homes: dict[tuple[object, ...], tuple[object, ...]] = {}
     for one in consumed(tables):
         difference = one.difference
-        if not isolated(tables, context, one) and (
-            difference.sort != DifferenceKind.VARIANT or has_name(difference)
-        ):
+        # Values that nobody can name are numbers more often than code.
+        sayable = difference.sort != DifferenceKind.VARIANT or any(map(spell_variant, difference.samples))
+        if sayable and not isolated(tables, context, (tables.regions.entries[n] for n in one.hot.entries)):
             home = difference.unit, difference.owner, difference.attribute
             key = homes.setdefault(home, (difference.unit, difference.roots, difference.cause))
             groups.setdefault(key, []).append(one)
-    found = [Cause(*_by_sort(group)) for group in groups.values()]
+    found = [
+        Cause(
+            tuple(one for one in group if one.difference.sort != DifferenceKind.VARIANT),
+            tuple(one for one in group if one.difference.sort == DifferenceKind.VARIANT),
+        )
+        for group in groups.values()
+    ]
     numbers = [cause for cause in found if not cause.variants]
     for variant in (cause for cause in found if cause.variants):
         index = next((i for i, one in enumerate(numbers) if _follows(variant, one)), None)
@@ -307,13 +297,6 @@ def causes(tables: Tables, context: Context) -> list[Cause]:
         else:
             numbers[index] = _joined(numbers[index], variant)
     return numbers
-
-
-def _by_sort(group: list[Consumed]) -> tuple[tuple[Consumed, ...], tuple[Consumed, ...]]:
-    return (
-        tuple(one for one in group if one.difference.sort != DifferenceKind.VARIANT),
-        tuple(one for one in group if one.difference.sort == DifferenceKind.VARIANT),
-    )
 
 
 def _follows(variant: Cause, number: Cause) -> bool:
@@ -334,11 +317,6 @@ def _joined(number: Cause, variant: Cause) -> Cause:
         (*number.variants, *variant.variants),
         rate=number.rate or (not labelled and not number.variants),
     )
-
-
-def has_name(difference: Difference) -> bool:
-    """Somebody can say what a variant is: values that nobody can name are numbers more often than code."""
-    return any(map(spell_variant, difference.samples))
 
 
 def spell_variant(term: Term) -> str:
@@ -445,12 +423,6 @@ def _is_base(project: Project, ref: ClassRef, classes: Collection[ClassRef]) -> 
     return inherited and not points_to_of(project).constructions(ref)
 
 
-def are_shown(project: Project, shared: Shared) -> bool:
-    """Whether the project itself makes objects of two of the classes: else they may be alternatives."""
-    made = [ref for ref in shared.classes if points_to_of(project).constructions(ref)]
-    return len(made) > 1
-
-
 def _by_break(tables: Tables) -> Iterator[tuple[str, ClassRef, CompiledFunction]]:
     """The classes that a graph break lets Dynamo compile by themselves, by the entry that they meet in."""
     groups: dict[int, list[tuple[SeparateFrame, CompiledFunction]]] = defaultdict(list)
@@ -505,8 +477,7 @@ def _own(tables: Tables, hot: CompiledFunction, by_target: Mapping[str, list[int
 def _counts(tables: Tables, context: Context, entry: Entry) -> bool:
     if entry.idiom == "assumed" and not entry.regional:
         return False  # every module is assumed to be compiled then, though hardly two of them are
-    isolated = entry_keywords(tables.project, entry).get("isolate_recompiles") is True
-    return not (isolated and context.has("isolated-recompiles"))
+    return not isolated(tables, context, [entry])
 
 
 def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
@@ -516,7 +487,7 @@ def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
     who = some if len(names) > _NAMED else f"{', '.join(names[:-1])} and {names[-1]}"
     function = tables.project.function(shared.code)
     own = function.parameters[0].name if function.parameters else "self"
-    count = len(shared.classes)
+    made = [ref for ref in shared.classes if points_to_of(tables.project).constructions(ref)]
     isolate = ", or compile with `isolate_recompiles=True`" if context.has("isolated-recompiles") else ""
     return Claim(
         message=f"`{function.qualname}` is the code that runs first in every call of {who}, and Dynamo, "
@@ -525,14 +496,13 @@ def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
         cost=f"one compiled version per class{'' if shared.together else ' that a process compiles'}, all of "
         f"them counted against one recompile limit ({context.recompile_limit})",
         effect="per-instance",
-        entries=count if shared.together else None,
-        severity=None if are_shown(tables.project, shared) else "note",
+        entries=len(shared.classes) if shared.together else None,
+        severity=None if len(made) > 1 else "note",  # else they may be alternatives
         subject=f"{shared.code.key.split('#')[0]}({own})",
         advice=f"give each class its own `forward`, without a wrapper around it{isolate}",
         step="is the code of several compiled classes",
-        related=tuple(_definition(tables, ref) for ref in shared.classes[:_NAMED]),
+        related=tuple(
+            Related(ref.path, tables.project.class_(ref).line, 1, f"`{ref.name}` is compiled")
+            for ref in shared.classes[:_NAMED]
+        ),
     )
-
-
-def _definition(tables: Tables, ref: ClassRef) -> Related:
-    return Related(ref.path, tables.project.class_(ref).line, 1, f"`{ref.name}` is compiled")

@@ -369,7 +369,8 @@ def unmarked_size(rule: Rule, tables: Tables, context: Context) -> Iterator[Find
 @named("DYN509", "global-state-flip")
 def global_state_flip(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each state and compiled function."""
-    for one in turning(tables, _flip):
+    states = NAMED.keys() - {GRADIENTS, AUTOCAST}  # DYN110 is about those
+    for one in turning(tables, lambda met: met.what if met.what in states else ""):
         what, (effect, entries, cost) = NAMED[one.last.what], one.price(context, "it")
         claim = Claim(
             message=f"{what} changes between calls of compiled code, and Dynamo guards on it",
@@ -382,8 +383,3 @@ def global_state_flip(rule: Rule, tables: Tables, context: Context) -> Iterator[
             step=f"changes {what}",
         )
         yield stated(rule, tables, context, one.site, claim, one.last)
-
-
-def _flip(met: Met) -> str:
-    """The state that a call finds changed, but for those that DYN110 is about."""
-    return met.what if met.what in NAMED and met.what not in (GRADIENTS, AUTOCAST) else ""
