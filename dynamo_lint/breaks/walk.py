@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
-from typing import NamedTuple
 
 from dynamo_lint import knowledge
 from dynamo_lint.breaks.interpreter import (
@@ -33,6 +32,7 @@ from dynamo_lint.breaks.values import (
     NONE,
     TENSOR,
     UNKNOWN,
+    Made,
     Truth,
     Value,
     arithmetic,
@@ -41,13 +41,17 @@ from dynamo_lint.breaks.values import (
     compared,
     computed,
     element,
+    has_unknown_size,
+    holds_tensor,
     join_unknown,
     joined,
     literal,
     merged,
-    of_literals,
-    of_torch,
+    of_builtin,
+    of_library,
+    of_method,
     repeats,
+    tested,
 )
 from dynamo_lint.index import ir
 from dynamo_lint.index.conditions import truth_when_compiling
@@ -64,19 +68,11 @@ from dynamo_lint.values.points_to import evaluate
 
 _LONGEST = 60
 """Characters of an expression that are shown."""
-_MADE = knowledge.pairs("gives")
-"""The classes that functions of libraries give instances of; a class gives one of itself."""
 _DISABLE = knowledge.names("disable")
-_OF_LITERALS = knowledge.names("of_literals")
-_PARAMETERS = knowledge.names("parameter") | knowledge.names("buffer")
 _SETTING = "DYN508"
 """The rule about settings that compiled code changes, where the whole frame is lost for it."""
 _WORTH = 2
 """Operations that make a graph worth compiling (torch/_dynamo/symbolic_convert.py, `is_non_empty_graph`)."""
-_GIVING = (
-    results.TENSOR_METHODS | results.SHARED_METHODS | results.MOVES | results.PAIRS | results.WHOLE
-) - results.NOT_TENSOR_METHODS.difference(results.PAIRS, results.WHOLE)
-"""Methods of a tensor that give tensors."""
 _FEW = 8
 """Values for each of which code may be compiled: Dynamo's default recompile limit."""
 _FAILURES = ("ImportError", "ModuleNotFoundError", "Exception")
@@ -84,8 +80,6 @@ _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
 _LAZY = "functools.cached_property"
 _CACHES = frozenset({"functools.lru_cache", "functools.cache"})
 _CONVERSIONS = frozenset({"int", "float", "bool", "str", "repr", "range", "complex"})
-_AROUND = frozenset({"enumerate", "zip", "reversed", "list", "tuple", "iter", "sorted"})
-_PLAIN_TYPES = frozenset({"int", "float", "bool", "str", "list", "dict", "set", "tuple"})
 _ASKING = frozenset({"item", "tolist"})
 _OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "pop", "update"})
 _GRADIENT = "torch.autograd.grad"
@@ -106,24 +100,6 @@ def run(interpreter: Interpreter, reading: Reading, body: Sequence[ast.stmt]) ->
         walk.follow(call, RARELY)
     reading.returned = joined(walk.returned)
     reading.names = walk.names
-
-
-class _Made(NamedTuple):
-    """A call, with the values of its arguments."""
-
-    node: ast.Call
-    values: tuple[Value, ...]
-    words: Mapping[str, Value]
-
-    @property
-    def first(self) -> Value:
-        """The first argument that is not named."""
-        return self.values[0] if self.values else UNKNOWN
-
-    @property
-    def spread(self) -> bool:
-        """Whether `*` or `**` hands over what the call does not tell one by one."""
-        return "**" in self.words or any(isinstance(one, ast.Starred) for one in self.node.args)
 
 
 class _Walk(Forward[dict[str, Value], Truth]):
@@ -737,7 +713,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         place = node.lineno, callee_name(node.func)
         if self.path.certain:
             self.reading.calls[place] = self.reading.calls.get(place, False) or self.held
-        made = _Made(node, values, words)
+        made = Made(node, values, words)
         if not made.spread:
             self.reading.passed[place] = values, words
         dotted = self.symbol(node.func)
@@ -780,7 +756,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             for load in self.project.function(ref).loads
         )
 
-    def _follow(self, made: _Made, call: Call) -> Value:
+    def _follow(self, made: Made, call: Call) -> Value:
         node, target = made.node, call.target
         if call.disabled:
             if not self.interpreter.is_documented(target.function):
@@ -811,12 +787,12 @@ class _Walk(Forward[dict[str, Value], Truth]):
             for one in self.project.symbols(_callee(decorator), where.path, outer)
         )
 
-    def _given(self, made: _Made, target: Node) -> Given:
+    def _given(self, made: Made, target: Node) -> Given:
         """The values of the parameters, where the call tells them."""
         function = self.project.function(target.function)
         return () if made.spread else bound(self.project, function, target, made.values, made.words)
 
-    def _on_value(self, made: _Made) -> Value:
+    def _on_value(self, made: Made) -> Value:
         """A call of something that is held: a module, a method of an object or a tensor."""
         node = made.node
         if isinstance(node.func, ast.Call) and self.symbol(node.func.func) in _DISABLE:
@@ -850,7 +826,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         plain = callee.dotted.startswith("torch.nn.") and name not in results.TUPLE_MODULES
         return TENSOR if plain else UNKNOWN
 
-    def _constructed(self, made: _Made, ref: ClassRef) -> Value:
+    def _constructed(self, made: Made, ref: ClassRef) -> Value:
         found = self._instance(ref)
         if found.kind == "module" and (made.node is not self.kept or self.reading.building):
             init = self.project.method(ref, "__init__")
@@ -864,7 +840,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
     def _instance(self, ref: ClassRef) -> Value:
         return Value("module" if self.project.is_module(ref) else "object", ref=ref)
 
-    def _method(self, made: _Made, receiver: Value, name: str) -> Value:
+    def _method(self, made: Made, receiver: Value, name: str) -> Value:
         node, tensor = made.node, receiver.kind == "tensor"
         if not receiver.kind and not self.direct.get((node.lineno, name)):
             # A method that hardly anything but a tensor has.
@@ -920,57 +896,30 @@ class _Walk(Forward[dict[str, Value], Truth]):
             with self.on(self.path if breaks else self.path.after(RARELY)):
                 self.note(kind, node)
 
-    def _of_tensor(self, made: _Made, receiver: Value, name: str) -> Value:
+    def _of_tensor(self, made: Made, receiver: Value, name: str) -> Value:
         node, values, words = made
-        row = self.table.method("tensor", name)
-        if name == "repeat_interleave":
+        row, repeated = self.table.method("tensor", name), name == "repeat_interleave"
+        if repeated:
             self.reading.asked |= asked(values)
         if row is not None:
             self.record(row, node)
             if name in _ASKING:
                 kind = "list" if name == "tolist" else "float" if receiver.dtype == "float" else "int"
                 return Value(kind, taken=(position_of(node),))
-        if (
-            name == "repeat_interleave"
-            and any(v.kind == "tensor" for v in values)
-            and "output_size" not in words
-        ):
+        if repeated and any(one.kind == "tensor" for one in values) and "output_size" not in words:
             self.note("size", node)
-        if name == "data_ptr":
-            if node is not self.unused:
-                self.note("address", node)
-            return Value("int")
-        if name == "requires_grad_":
-            return replace(receiver, made=(*receiver.made, node))
-        if words.get("generator", NONE).kind not in {"None", ""}:
+        if name == "data_ptr" and node is not self.unused:
+            self.note("address", node)
+        if made.draws:
             self.note("source", node)
-        if name in {"storage", "untyped_storage"}:
-            return Value("object")
-        if name in {"size", "stride"}:
-            return Value("int" if values else "sizes")
-        if name in results.INT_METHODS:
-            return Value("int")
-        if name in {"numpy", "cpu", "detach"}:
-            return replace(receiver, argument=False, made=() if name == "detach" else receiver.made)
-        if name in {"split", "chunk", "unbind", "tensor_split"}:
-            return Value("tuple", items=None, dtype="tensor")
-        if name in _GIVING:
-            # What a method is given besides the tensor are its dimensions, more often than not.
-            others = [value for value in values if value.kind != "None"]
-            return of_torch(name, [receiver, *others], words)
-        if name in results.NOT_TENSOR_METHODS or name.startswith("is_"):
-            return UNKNOWN
-        return replace(TENSOR, made=receiver.made)
+        return of_method(made, receiver, name)
 
-    def _external(self, made: _Made, dotted: str) -> Value:
-        node, values, words = made
+    def _external(self, made: Made, dotted: str) -> Value:
+        node, words = made.node, made.words
         package, _, name = dotted.rpartition(".")
-        if package == "builtins":
-            found = self._builtin(made, name)
-            if found is not None:
-                return found
-        tensors = any(value.kind == "tensor" for value in (*values, *words.values()))
-        if package == "math" and tensors:
+        if package == "builtins" and (found := self._builtin(made, name)) is not None:
+            return found
+        if package == "math" and made.meets_tensor:
             self.note("scalar", node)
             return Value("float")
         if dotted == "copy.deepcopy":
@@ -988,15 +937,15 @@ class _Walk(Forward[dict[str, Value], Truth]):
             self.record(built, node)
         if dotted.startswith(_COLLECTIVES) and _is_true(words.get("async_op")):
             self.note("collective", node)
-        if words.get("generator", NONE).kind not in {"None", ""} and package.startswith(
-            ("torch", "builtins")
-        ):
+        if made.draws and package.startswith(("torch", "builtins")):
             self.note("source", node)
         if dotted.startswith("torch.") and _is_true(words.get("requires_grad")):
             self.note("gradient", node)
-        return self._result(made, dotted, tensors)
+        if has_unknown_size(made, dotted):
+            self.note("size", node)
+        return of_library(made, dotted, self.table.methods)
 
-    def _drawn(self, made: _Made) -> Value:
+    def _drawn(self, made: Made) -> Value:
         """The result of a call that gives another one each time; of a few each can be compiled."""
         first = made.first
         limits = [one.constant for one in first.items or () if isinstance(one.constant, int)]
@@ -1005,7 +954,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             few = len(range(*limits)) <= _FEW
         return UNKNOWN if few else Value(taken=(position_of(made.node),))
 
-    def _is_free(self, made: _Made, dotted: str) -> bool:
+    def _is_free(self, made: Made, dotted: str) -> bool:
         """A call that breaks the graph as a rule, with arguments for which it does not."""
         if dotted == "dataclasses.fields":
             return made.first.kind != "class"
@@ -1013,80 +962,23 @@ class _Walk(Forward[dict[str, Value], Truth]):
             return made.first.argument or any(map(self._is_own, made.node.args[:1]))
         return False
 
-    def _result(self, made: _Made, dotted: str, tensors: bool) -> Value:
-        node, values, words = made
-        package, _, name = dotted.rpartition(".")
-        if dotted == "torch.where" and len(values) == 1 and not words:
-            self.note("size", node)
-            return Value("tuple", items=None, dtype="tensor")
-        counted = len(values) < 2 or values[1].kind == "tensor"
-        if dotted == "torch.repeat_interleave" and counted and "output_size" not in words:
-            self.note("size", node)
-        classes = words.get("num_classes", literal(-1)).constant
-        if dotted == "torch.nn.functional.one_hot" and len(values) < 2 and classes == -1:
-            self.note("size", node)
-        if dotted in _OF_LITERALS:
-            return of_literals(node.args[0] if node.args else None)
-        if dotted in _PARAMETERS:
-            return TENSOR
-        if dotted in results.LISTS:
-            return Value("tuple", items=None, dtype="tensor")
-        if results.gives_tensor(dotted):
-            return of_torch(name, values, words)
-        if package.startswith("torch.nn") and name[:1].isupper():
-            kind = "modules" if name in {"ModuleList", "ModuleDict", "ParameterList"} else "module"
-            return Value(kind, dotted=f"torch.nn.{name}")
-        if package.startswith("numpy") and tensors:
-            return TENSOR
-        if dotted == "itertools.cycle":
-            return Value("iterator")
-        held = name[:1].isupper() or any(kind == dotted for kind, _ in self.table.methods)
-        class_ = _MADE.get(dotted) or (dotted if held else "")
-        if class_ == "torch.jit.ScriptModule":
-            return Value("module", dotted=class_)
-        return Value("object", dotted=class_, fresh=True) if class_ else UNKNOWN
+    def _builtin(self, made: Made, name: str) -> Value | None:
+        node, first = made.node, made.first
+        if name in _CONVERSIONS:
+            return self._converted(made, name)
+        if name == "isinstance" and len(node.args) == 2:
+            types = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else node.args[1:]
+            return tested(first, {self.symbol(one) for one in types})
+        if name in {"any", "all"} and first.kind == "list":
+            if first.dtype == "tensor" or holds_tensor(first):
+                self.note("branch", node)
+        elif name == "sorted" and len(made.values) == 1 and holds_tensor(first):
+            self.note("branch", node)
+        if name == "next" and first.kind == "iterator" and isinstance(node.args[0], ast.Attribute):
+            self.note("iterator", node)
+        return of_builtin(made, name)
 
-    def _builtin(self, made: _Made, name: str) -> Value | None:
-        node, values, first = made.node, made.values, made.first
-        match name:
-            case _ if name in _CONVERSIONS:
-                return self._converted(made, name)
-            case "any" | "all" if first.kind == "list":
-                inside = first.dtype == "tensor" or any(item.kind == "tensor" for item in first.items or ())
-                if inside:
-                    self.note("branch", node)
-                return Value("bool")
-            case "sorted" | "min" | "max" if first.kind in {"list", "tuple"} and len(values) == 1:
-                inside = any(item.kind == "tensor" for item in first.items or ())
-                if name == "sorted" and inside:
-                    self.note("branch", node)
-                    return Value("list")
-                return TENSOR if inside else UNKNOWN
-            case "sum" if values:
-                return computed([element(first), literal(0)]) if first.kind in {"list", "tuple"} else UNKNOWN
-            case "min" | "max" | "abs" | "round" | "pow":
-                return computed(values)
-            case "len":
-                return Value("int") if first.items is None else literal(len(first.items))
-            case "isinstance" if len(node.args) == 2:
-                return self._is_instance(first, node.args[1])
-            case "next":
-                if first.kind == "iterator" and isinstance(node.args[0], ast.Attribute):
-                    self.note("iterator", node)
-                return UNKNOWN
-            case "iter" if first.kind:
-                return replace(first, kind="iterator")
-            case "list" | "tuple" if values:
-                return first if first.kind in {"list", "tuple", "modules"} else Value(name)
-            case _ if name in _AROUND:
-                return first if name == "reversed" else Value(name, items=tuple(values))
-            case "list" | "dict" | "set":
-                return Value(name)
-            case "hasattr" | "callable" | "issubclass":
-                return Value("bool")
-        return None
-
-    def _converted(self, made: _Made, name: str) -> Value:
+    def _converted(self, made: Made, name: str) -> Value:
         node, values, first = made.node, made.values, made.first
         kind = {"range": "range", "repr": "str", "complex": "float"}.get(name, name)
         for value in values:
@@ -1104,23 +996,6 @@ class _Walk(Forward[dict[str, Value], Truth]):
         if name == "range":
             return Value("range", items=values)
         return Value(kind, changes=first.changes, taken=first.taken)
-
-    def _is_instance(self, value: Value, types: ast.expr) -> Value:
-        names = {self.symbol(one) for one in (types.elts if isinstance(types, ast.Tuple) else [types])}
-        if value.kind == "tensor" and names & {"torch.Tensor", "torch.nn.Parameter"}:
-            return literal("torch.Tensor" in names) if "torch.Tensor" in names else Value("bool")
-        plain = {name.removeprefix("builtins.") for name in names}
-        if value.kind == "tensor" and plain <= _PLAIN_TYPES:
-            return literal(False)
-        if value.kind in _PLAIN_TYPES and (plain <= _PLAIN_TYPES or plain == {"torch.Tensor"}):
-            if value.kind == "bool" and "int" in plain:
-                return literal(True)
-            return literal(value.kind in plain)
-        if value.kind == "sizes":
-            return literal("tuple" in plain or "torch.Size" in names)
-        if value.kind == "None" and "" not in names:
-            return literal(False)
-        return Value("bool")
 
 
 def _callee(decorator: ir.Expr) -> ir.Expr:
