@@ -36,7 +36,8 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
 
 def _keys(bench: Workbench, file: OpenFile, call: ast.Call) -> set[Key]:
     """The attributes that the lookup may mean, one for each class of its owner."""
-    found = bench.lookups_at(file.span(call))
+    span = file.span(call)
+    found = bench.lookups.get((span.path, span.line, span.column), [])
     if not found or not all(lookup.keys for lookup in found):
         raise Unclear("the owner of the attribute is unknown")
     if any(bench.tables.initial.names.is_scope(key.owner) for lookup in found for key in lookup.keys):

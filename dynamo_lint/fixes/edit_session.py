@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from dynamo_lint.breaks.frames import Break
 from dynamo_lint.findings import Edit, Fix, Span
@@ -19,6 +20,8 @@ from dynamo_lint.sources import Sources
 from dynamo_lint.state.model import AttributeState, Lookup
 from dynamo_lint.state.provenance import Tables
 
+_Key = TypeVar("_Key")
+_Item = TypeVar("_Item")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 REFLECTION = frozenset({"vars", "attrgetter", "getattr", "setattr", "hasattr", "delattr"})
 """Calls that reach an attribute by a text, or all of them."""
@@ -188,8 +191,6 @@ class Workbench:
     """By question, what was worked out once and holds nothing of a tree."""
     held: int = 0
     """The nodes of the open trees."""
-    lookups: dict[tuple[str, int, int], list[Lookup]] | None = None
-    """By file, line and column, the lookups of hot code."""
 
     def tidy(self) -> None:
         """Close the files, between two findings, if there are many: an edit holds nothing of a tree."""
@@ -216,39 +217,43 @@ class Workbench:
     def below(self) -> dict[ClassRef, list[ClassRef]]:
         """Each class and those below it."""
         project = self.tables.project
-        found: dict[ClassRef, list[ClassRef]] = defaultdict(list)
-        for ref in project.classes():
-            for base in project.mro(ref):
-                found[base].append(ref)
-        return found
+        return _grouped((base, ref) for ref in project.classes() for base in project.mro(ref))
 
     @cached_property
     def states(self) -> dict[tuple[str, int, int], list[AttributeState]]:
         """The attributes that hot code writes at a place, by file, line and column: once for each write."""
-        found: dict[tuple[str, int, int], list[AttributeState]] = defaultdict(list)
-        for state in self.tables.attributes:
-            for site in state.writes:
-                place = site.hot.function.path, site.position.line, site.position.column
-                found[place].append(state)
-        return found
+        return _grouped(
+            ((site.hot.function.path, site.position.line, site.position.column), state)
+            for state in self.tables.attributes
+            for site in state.writes
+        )
 
     @cached_property
     def breaks(self) -> dict[tuple[str, int, int], list[Break]]:
         """The lines that end the graph, by file, line and column."""
-        found: dict[tuple[str, int, int], list[Break]] = defaultdict(list)
-        for one in self.tables.breaks:
-            found[one.hot.function.path, one.position.line, one.position.column].append(one)
-        return found
+        return _grouped(
+            ((one.hot.function.path, one.position.line, one.position.column), one)
+            for one in self.tables.breaks
+        )
 
     @cached_property
     def states_outside(self) -> dict[tuple[str, int], list[AttributeState]]:
         """The attributes that no hot code writes, by the file and line of what does."""
-        found: dict[tuple[str, int], list[AttributeState]] = defaultdict(list)
-        for state in self.tables.attributes:
-            if not state.writes:
-                for place in dict.fromkeys((one.path, one.line) for one in state.outside):
-                    found[place].append(state)
-        return found
+        return _grouped(
+            (place, state)
+            for state in self.tables.attributes
+            if not state.writes
+            for place in dict.fromkeys((one.path, one.line) for one in state.outside)
+        )
+
+    @cached_property
+    def lookups(self) -> dict[tuple[str, int, int], list[Lookup]]:
+        """The lookups by name in hot code, for every class of `self`, by file, line and column."""
+        return _grouped(
+            ((hot.function.path, lookup.position.line, lookup.position.column), lookup)
+            for hot, state in self.tables.functions
+            for lookup in state.lookups
+        )
 
     def file(self, path: str) -> OpenFile | None:
         """A file's tree; None if it cannot be read any more."""
@@ -278,24 +283,12 @@ class Workbench:
         """The file, and the call that stands exactly at a span; raises Unclear if none does."""
         file = self.open(span.path)
         if span.path not in self.calls:
-            self.calls[span.path] = defaultdict(list)
-            for node in file.nodes:
-                if isinstance(node, ast.Call):
-                    self.calls[span.path][node.lineno].append(node)
+            calls = (node for node in file.nodes if isinstance(node, ast.Call))
+            self.calls[span.path] = _grouped((node.lineno, node) for node in calls)
         for node in self.calls[span.path].get(span.line, ()):
             if file.span(node) == span:
                 return file, node
         raise Unclear("it is not a call")
-
-    def lookups_at(self, span: Span) -> list[Lookup]:
-        """The lookups by name in hot code at a place, for every class of `self`."""
-        if self.lookups is None:
-            self.lookups = defaultdict(list)
-            for hot, state in self.tables.functions:
-                for lookup in state.lookups:
-                    place = hot.function.path, lookup.position.line, lookup.position.column
-                    self.lookups[place].append(lookup)
-        return self.lookups.get((span.path, span.line, span.column), [])
 
     def files(self, how: str, text: str) -> tuple[str, ...]:
         """The project's files that hold a text, in one of the ways of `searches.SEARCHES`."""
@@ -331,6 +324,14 @@ class Workbench:
                     file.bound.add(name)
         file.reflecting.sort(key=lambda node: node.lineno)  # type: ignore[attr-defined]
         return file
+
+
+def _grouped(pairs: Iterable[tuple[_Key, _Item]]) -> dict[_Key, list[_Item]]:
+    """The second of each pair, by the first."""
+    found: dict[_Key, list[_Item]] = defaultdict(list)
+    for key, item in pairs:
+        found[key].append(item)
+    return found
 
 
 def _file_away(node: ast.expr | ast.stmt, file: OpenFile) -> None:

@@ -207,7 +207,8 @@ def related_sites(state: AttributeState, main: WriteSite | MutationSite | Outsid
             found.setdefault((path, line), Related(path, line, column, message))
 
     for outside in state.outside:
-        _outside(add, outside)
+        message = "initialised here" if outside.initial else "written outside the region here"
+        add(outside.path, outside.line, outside.column, message)
     for write in state.writes:
         add(write.hot.function.path, write.position.line, write.position.column, "also written here")
     for change in state.mutations:
@@ -215,11 +216,6 @@ def related_sites(state: AttributeState, main: WriteSite | MutationSite | Outsid
     for read in state.reads:
         add(read.hot.function.path, read.position.line, read.position.column, "read here")
     return tuple(found.values())
-
-
-def _outside(add: Callable[[str, int, int, str], None], outside: Outside) -> None:
-    message = "initialised here" if outside.initial else "written outside the region here"
-    add(outside.path, outside.line, outside.column, message)
 
 
 def storm(limit: int, what: str = "this code", per: str = "call") -> str:

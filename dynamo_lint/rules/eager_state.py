@@ -17,6 +17,7 @@ from dynamo_lint.rules.base import Claim, Context, Rule, at_line, finding, named
 from dynamo_lint.state.provenance import Tables
 
 OPAQUE = knowledge.last_names("hides")
+_SKIPPED = "only in code that is skipped while compiling"
 
 
 @named("DYN304", "eager-only-mutation")
@@ -33,25 +34,13 @@ def eager_only_mutation(rule: Rule, tables: Tables, context: Context) -> Iterato
             if store.name == ir.ITEM or (hot.function.id, store.name) in seen:
                 continue
             seen.add((hot.function.id, store.name))
-            if eager_business(tables, hot.function, store.name):
-                continue
-            if _while_not_compiling(tables, hot.function, store.line):
-                yield _finding(
-                    rule,
-                    tables,
-                    context,
-                    hot,
-                    hot.function,
-                    store,
-                    "only in code that is skipped while compiling",
-                )
+            own = eager_business(tables, hot.function, store.name)
+            if not own and _while_not_compiling(tables, hot.function, store.line):
+                yield _finding(rule, tables, context, hot, hot.function, store, _SKIPPED)
     for function_ref, hot, how in _opaque(tables):
-        function = tables.project.function(function_ref)
-        for store in function.stores:
-            if (
-                tables.project.is_self(store.owner, function_ref)
-                and (function_ref.id, store.name) not in seen
-            ):
+        for store in tables.project.function(function_ref).stores:
+            own = tables.project.is_self(store.owner, function_ref)
+            if own and (function_ref.id, store.name) not in seen:
                 seen.add((function_ref.id, store.name))
                 yield _finding(rule, tables, context, hot, function_ref, store, how)
 

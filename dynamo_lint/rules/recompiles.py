@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dynamo_lint import knowledge
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.interpreter.find import Run, runs
 from dynamo_lint.interpreter.guards import LENGTH, Recompile, Stale, Write
@@ -161,14 +162,15 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
     limit, each = context.recompile_limit, "instance" if effect == "per-instance" else "value"
     cost = costs(effect, entries, limit, "one extra compile, at the first change", each)
     cost += f"; the limit is {limit}" if entries is not None and entries > limit else ""
+    words = knowledge.table("recompiles")[rule.code]
     claim = Claim(
-        message=_MESSAGES[rule.code].format(name=name, region=region),
+        message=f"{words['says'].format(name=name, region=region)}, and Dynamo guards on it",
         cost=cost,
         effect=effect,
         entries=entries if exact else None,
         subject=subject(last),
         keys=_named(last, tables),
-        advice=_OF_LIBRARIES if library else _ADVICE[rule.code].format(name=name),
+        advice=_OF_LIBRARIES if library else words["advice"].format(name=name),
         step=f"changes `{name}`",
         related=tuple(_related(cause)),
     )
@@ -202,36 +204,7 @@ def _stale(rule: Rule, tables: Tables, context: Context, stale: Stale, run: Run)
     return stated(rule, tables, context, stale.site, claim, met)
 
 
-_GUARDED = "and Dynamo guards on it"
-_MESSAGES = {
-    "DYN101": f"the compiled `{{region}}` changes `{{name}}`, {_GUARDED}",
-    "DYN102": f"`{{name}}` is rebound between calls of the compiled `{{region}}`, {_GUARDED}",
-    "DYN103": f"`{{name}}` is None at first and a tensor later in the compiled `{{region}}`, {_GUARDED}",
-    "DYN104": f"the compiled `{{region}}` sets `{{name}}` on its first call, {_GUARDED}",
-    "DYN105": f"`{{name}}` changes its length or keys between calls of the compiled `{{region}}`, {_GUARDED}",
-    "DYN106": f"`{{name}}` around the compiled `{{region}}` changes between its calls, {_GUARDED}",
-    "DYN107": f"`{{name}}` differs between instances that share the compiled `{{region}}`, {_GUARDED}",
-    "DYN108": f"instances that share the compiled `{{region}}` hold something else in `{{name}}`, {_GUARDED}",
-    "DYN109": f"`{{name}}` differs between calls of the compiled `{{region}}`, {_GUARDED}",
-    "DYN110": f"`{{name}}` changes between calls of the compiled `{{region}}`, {_GUARDED}",
-    "DYN111": f"`{{name}}` differs whenever `{{region}}` is compiled anew, {_GUARDED}",
-    "DYN203": f"`{{name}}` appears or goes between calls of the compiled `{{region}}`, {_GUARDED}",
-}
 _OF_LIBRARIES = "use few distinct values, or write the operation out with the value in a tensor"
-_ADVICE = {
-    "DYN101": "keep `{name}` in a buffer and change it in place, or count outside the compiled code",
-    "DYN102": "keep `{name}` in a buffer and fill it in place (`.fill_(value)`), or pass a tensor",
-    "DYN103": "let `{name}` start as a tensor of zeros",
-    "DYN104": "set `{name}` before the first compiled call",
-    "DYN105": "return what is collected in `{name}`, or keep it in a tensor of fixed size",
-    "DYN106": "pass `{name}` as a tensor",
-    "DYN107": "decide by `{name}` outside of the compiled code, or keep it in a buffer",
-    "DYN108": "make one class per variant, compiled separately",
-    "DYN109": "pass `{name}` as a tensor",
-    "DYN110": "keep `{name}` the same for all compiled calls, or accept the extra compile",
-    "DYN111": "compile the function once, outside of the loop, and pass `{name}` as a tensor",
-    "DYN203": "set `{name}` before the first compiled call",
-}
 
 
 def _last_write(one: Recompile) -> Write | None:
