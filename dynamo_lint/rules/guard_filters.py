@@ -54,8 +54,6 @@ def dropped_guards(rule: Rule, tables: Tables, context: Context) -> Iterator[Fin
 
 DROPPERS = frozenset(name.rpartition(".")[2] for name in DECORATORS)
 """The decorators of frameworks by their last names: they compile once and keep no guard."""
-
-
 ALL = frozenset({"modules", "globals", "others"})
 FILTERS = {name: frozenset(dropped.split()) for name, dropped in knowledge.pairs("guard_filters").items()}
 """The guards that the filters of torch.compiler drop, by what holds the state."""
