@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,9 @@ MODULES = sorted((ROOT / "dynamo_lint").rglob("*.py"))
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
-def test_a_rule_its_module_its_page_its_proof_and_its_row_in_the_list_carry_one_name(rule) -> None:
-    module = rule.name.replace("-", "_")
-    assert rule.check.__module__ == f"dynamo_lint.rules.{module}"
-    assert len((ROOT / "dynamo_lint" / "rules" / f"{module}.py").read_text().splitlines()) <= 140
+def test_a_rule_its_function_its_page_its_proof_and_its_row_in_the_list_carry_one_name(rule) -> None:
+    of_a_table = isinstance(rule.check, partial)
+    assert of_a_table or rule.check.__name__ == rule.name.replace("-", "_")
     assert (ROOT / "rules" / f"{rule.code}-{rule.name}.md").is_file()
     folders = ("proofs", "static") if load_pages()[rule.code].is_static else ("proofs",)
     assert any((ROOT / "tests" / folder / f"{rule.code}.py").is_file() for folder in folders)
@@ -31,6 +31,13 @@ def test_a_rule_its_module_its_page_its_proof_and_its_row_in_the_list_carry_one_
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_says_what_it_is(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+def test_modules_of_rules_stay_readable() -> None:
+    sizes = {
+        path.name: len(path.read_text().splitlines()) for path in (ROOT / "dynamo_lint/rules").glob("*.py")
+    }
+    assert {name: size for name, size in sizes.items() if size > 550} == {}
 
 
 def test_no_module_and_no_package_imports_itself_around_a_corner() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from dynamo_lint import knowledge
 from dynamo_lint.models import tensor_results as results
@@ -75,6 +75,7 @@ class Value:
 UNKNOWN = Value()
 TENSOR = Value("tensor")
 NONE = Value("None", None)
+TENSORS = Value("tuple", items=None, dtype="tensor")
 _OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -91,6 +92,44 @@ _ELEMENTWISE = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _NUMBERS = frozenset({"int", "float", "bool"})
 _OF_TENSORS = knowledge.pairs("of_tensors")
 _LARGEST = 10**6
+_MADE = knowledge.pairs("gives")
+"""The classes that functions of libraries give instances of; a class gives one of itself."""
+_OF_LITERALS = knowledge.names("of_literals")
+_PARAMETERS = knowledge.names("parameter") | knowledge.names("buffer")
+_GIVING = (
+    results.TENSOR_METHODS | results.SHARED_METHODS | results.MOVES | results.PAIRS | results.WHOLE
+) - results.NOT_TENSOR_METHODS.difference(results.PAIRS, results.WHOLE)
+"""Methods of a tensor that give tensors."""
+_AROUND = frozenset({"enumerate", "zip", "reversed", "list", "tuple", "iter", "sorted"})
+_PLAIN_TYPES = frozenset({"int", "float", "bool", "str", "list", "dict", "set", "tuple"})
+
+
+class Made(NamedTuple):
+    """A call, with the values of its arguments."""
+
+    node: ast.Call
+    values: tuple[Value, ...]
+    words: Mapping[str, Value]
+
+    @property
+    def first(self) -> Value:
+        """The first argument that is not named."""
+        return self.values[0] if self.values else UNKNOWN
+
+    @property
+    def spread(self) -> bool:
+        """Whether `*` or `**` hands over what the call does not tell one by one."""
+        return "**" in self.words or any(isinstance(one, ast.Starred) for one in self.node.args)
+
+    @property
+    def draws(self) -> bool:
+        """Whether it is given a source of random numbers."""
+        return self.words.get("generator", NONE).kind not in {"None", ""}
+
+    @property
+    def meets_tensor(self) -> bool:
+        """Whether some argument is a tensor."""
+        return any(value.kind == "tensor" for value in (*self.values, *self.words.values()))
 
 
 def literal(value: object) -> Value:
@@ -178,7 +217,7 @@ def asked(values: Iterable[Value]) -> frozenset[str]:
     return frozenset[str]().union(*(value.asked for value in values))
 
 
-def computed(values: list[Value]) -> Value:
+def computed(values: Sequence[Value]) -> Value:
     """The outcome of arithmetic: a tensor if any operand is one, else a number if all are."""
     changes = any(value.changes for value in values)
     taken = tuple(dict.fromkeys(place for value in values for place in value.taken))
@@ -230,7 +269,7 @@ def attribute_of_tensor(base: Value, name: str) -> Value:
     return Value(kind)
 
 
-def of_torch(name: str, values: list[Value], words: Mapping[str, Value]) -> Value:
+def of_torch(name: str, values: Sequence[Value], words: Mapping[str, Value]) -> Value:
     """The tensor that a function or method of torch gives, or the values that it gives."""
     tensors = [value for value in values if value.kind == "tensor"]
     alone = len(values) <= 1 and not {"dim", "axis", "keepdim"} & words.keys()
@@ -304,3 +343,118 @@ def repeats(over: Value) -> bool:
 def join_unknown(value: Value | None) -> Value:
     """A value, or one that is not known."""
     return UNKNOWN if value is None else replace(UNKNOWN, asked=value.asked)
+
+
+def of_method(made: Made, receiver: Value, name: str) -> Value:
+    """The result of a method of a tensor."""
+    match name:
+        case "requires_grad_":
+            return replace(receiver, made=(*receiver.made, made.node))
+        case "storage" | "untyped_storage":
+            return Value("object")
+        case "size" | "stride":
+            return Value("int" if made.values else "sizes")
+        case "numpy" | "cpu" | "detach":
+            return replace(receiver, argument=False, made=() if name == "detach" else receiver.made)
+        case "split" | "chunk" | "unbind" | "tensor_split":
+            return TENSORS
+    if name == "data_ptr" or name in results.INT_METHODS:
+        return Value("int")
+    if name in _GIVING:
+        # What a method is given besides the tensor are its dimensions, more often than not.
+        others = [value for value in made.values if value.kind != "None"]
+        return of_torch(name, [receiver, *others], made.words)
+    if name in results.NOT_TENSOR_METHODS or name.startswith("is_"):
+        return UNKNOWN
+    return replace(TENSOR, made=receiver.made)
+
+
+def has_unknown_size(made: Made, dotted: str) -> bool:
+    """Whether values decide about the size of what a function of torch gives."""
+    match dotted:
+        case "torch.where":
+            return len(made.values) == 1 and not made.words
+        case "torch.repeat_interleave":
+            counted = len(made.values) < 2 or made.values[1].kind == "tensor"
+            return counted and "output_size" not in made.words
+        case "torch.nn.functional.one_hot":
+            return len(made.values) < 2 and made.words.get("num_classes", literal(-1)).constant == -1
+    return False
+
+
+def of_library(made: Made, dotted: str, methods: Iterable[tuple[str, str]]) -> Value:
+    """The result of a function or class of a library; `methods` are those that break graphs, by maker."""
+    package, _, name = dotted.rpartition(".")
+    if dotted in results.LISTS or (dotted == "torch.where" and has_unknown_size(made, dotted)):
+        return TENSORS
+    if dotted in _OF_LITERALS:
+        return of_literals(made.node.args[0] if made.node.args else None)
+    if dotted in _PARAMETERS:
+        return TENSOR
+    if results.gives_tensor(dotted):
+        return of_torch(name, made.values, made.words)
+    if package.startswith("torch.nn") and name[:1].isupper():
+        kind = "modules" if name in {"ModuleList", "ModuleDict", "ParameterList"} else "module"
+        return Value(kind, dotted=f"torch.nn.{name}")
+    if package.startswith("numpy") and made.meets_tensor:
+        return TENSOR
+    if dotted == "itertools.cycle":
+        return Value("iterator")
+    makes = name[:1].isupper() or any(maker == dotted for maker, _ in methods)
+    class_ = _MADE.get(dotted) or (dotted if makes else "")
+    if class_ == "torch.jit.ScriptModule":
+        return Value("module", dotted=class_)
+    return Value("object", dotted=class_, fresh=True) if class_ else UNKNOWN
+
+
+def holds_tensor(value: Value) -> bool:
+    """Whether a list or tuple is known to hold a tensor."""
+    return value.kind in {"list", "tuple"} and any(item.kind == "tensor" for item in value.items or ())
+
+
+def of_builtin(made: Made, name: str) -> Value | None:
+    """The result of a builtin function; None if nothing is known of it."""
+    values, first = made.values, made.first
+    listed = first.kind in {"list", "tuple"}
+    match name:
+        case "any" | "all" if first.kind == "list":
+            return Value("bool")
+        case "sorted" | "min" | "max" if listed and len(values) == 1:
+            if not holds_tensor(first):
+                return UNKNOWN
+            return Value("list") if name == "sorted" else TENSOR
+        case "sum" if values:
+            return computed([element(first), literal(0)]) if listed else UNKNOWN
+        case "min" | "max" | "abs" | "round" | "pow":
+            return computed(values)
+        case "len":
+            return Value("int") if first.items is None else literal(len(first.items))
+        case "next":
+            return UNKNOWN
+        case "iter" if first.kind:
+            return replace(first, kind="iterator")
+        case "list" | "tuple" if values:
+            return first if listed or first.kind == "modules" else Value(name)
+        case _ if name in _AROUND:
+            return first if name == "reversed" else Value(name, items=values)
+        case "list" | "dict" | "set":
+            return Value(name)
+        case "hasattr" | "callable" | "issubclass":
+            return Value("bool")
+    return None
+
+
+def tested(value: Value, names: set[str]) -> Value:
+    """The outcome of `isinstance`, by the dotted names of the types."""
+    if value.kind == "tensor" and names & {"torch.Tensor", "torch.nn.Parameter"}:
+        return literal("torch.Tensor" in names) if "torch.Tensor" in names else Value("bool")
+    plain = {name.removeprefix("builtins.") for name in names}
+    if value.kind == "tensor" and plain <= _PLAIN_TYPES:
+        return literal(False)
+    if value.kind in _PLAIN_TYPES and (plain <= _PLAIN_TYPES or plain == {"torch.Tensor"}):
+        return literal(value.kind in plain or (value.kind == "bool" and "int" in plain))
+    if value.kind == "sizes":
+        return literal("tuple" in plain or "torch.Size" in names)
+    if value.kind == "None" and "" not in names:
+        return literal(False)
+    return Value("bool")

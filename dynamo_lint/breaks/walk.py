@@ -32,6 +32,7 @@ from dynamo_lint.breaks.values import (
     NONE,
     TENSOR,
     UNKNOWN,
+    Made,
     Truth,
     Value,
     arithmetic,
@@ -40,17 +41,22 @@ from dynamo_lint.breaks.values import (
     compared,
     computed,
     element,
+    has_unknown_size,
+    holds_tensor,
     join_unknown,
     joined,
     literal,
     merged,
-    of_literals,
-    of_torch,
+    of_builtin,
+    of_library,
+    of_method,
     repeats,
+    tested,
 )
 from dynamo_lint.index import ir
 from dynamo_lint.index.conditions import truth_when_compiling
 from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.lower import as_fact
 from dynamo_lint.index.walking import nodes
 from dynamo_lint.models import tensor_results as results
 from dynamo_lint.models.graph_breaks import Row
@@ -62,19 +68,11 @@ from dynamo_lint.values.points_to import evaluate
 
 _LONGEST = 60
 """Characters of an expression that are shown."""
-_MADE = knowledge.pairs("gives")
-"""The classes that functions of libraries give instances of; a class gives one of itself."""
 _DISABLE = knowledge.names("disable")
-_OF_LITERALS = knowledge.names("of_literals")
-_PARAMETERS = knowledge.names("parameter") | knowledge.names("buffer")
 _SETTING = "DYN508"
 """The rule about settings that compiled code changes, where the whole frame is lost for it."""
 _WORTH = 2
 """Operations that make a graph worth compiling (torch/_dynamo/symbolic_convert.py, `is_non_empty_graph`)."""
-_GIVING = (
-    results.TENSOR_METHODS | results.SHARED_METHODS | results.MOVES | results.PAIRS | results.WHOLE
-) - results.NOT_TENSOR_METHODS.difference(results.PAIRS, results.WHOLE)
-"""Methods of a tensor that give tensors."""
 _FEW = 8
 """Values for each of which code may be compiled: Dynamo's default recompile limit."""
 _FAILURES = ("ImportError", "ModuleNotFoundError", "Exception")
@@ -82,8 +80,6 @@ _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
 _LAZY = "functools.cached_property"
 _CACHES = frozenset({"functools.lru_cache", "functools.cache"})
 _CONVERSIONS = frozenset({"int", "float", "bool", "str", "repr", "range", "complex"})
-_AROUND = frozenset({"enumerate", "zip", "reversed", "list", "tuple", "iter", "sorted"})
-_PLAIN_TYPES = frozenset({"int", "float", "bool", "str", "list", "dict", "set", "tuple"})
 _ASKING = frozenset({"item", "tolist"})
 _OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "pop", "update"})
 _GRADIENT = "torch.autograd.grad"
@@ -176,16 +172,20 @@ class _Walk(Forward[dict[str, Value], Truth]):
     @contextmanager
     def supposing(self, test: Truth, outcome: bool) -> Iterator[None]:
         """Run what is inside as surely as its test comes out so."""
-        path = self.path
-        self.path = path.after(Path(True, False) if test == BOTH else RARELY)
+        with self.on(self.path.after(Path(True, False) if test == BOTH else RARELY)):
+            yield
+
+    @contextmanager
+    def on(self, path: Path) -> Iterator[None]:
+        """Run what is inside as surely as a path is taken."""
+        before, self.path = self.path, path
         yield
-        self.path = path
+        self.path = before
 
     def block(self, body: Iterable[ast.stmt]) -> None:
         """Run statements until control leaves."""
-        path = self.path
-        super().block(body)
-        self.path = path
+        with self.on(self.path):
+            super().block(body)
 
     def statement(self, node: ast.stmt) -> None:
         """Run one statement; where control may have left, what comes behind it no longer certainly runs."""
@@ -256,8 +256,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
 
     def augment(self, node: ast.AugAssign) -> None:
         """Bind the outcome of arithmetic."""
-        loaded = ast.copy_location(_loaded(node.target), node.target)
-        result = self._arithmetic(node, self.value(loaded), node.op, self.value(node.value))
+        result = self._arithmetic(node, self.value(node.target), node.op, self.value(node.value))
         self._bind(node.target, result)
 
     def evaluate(self, node: ast.expr) -> None:
@@ -302,10 +301,8 @@ class _Walk(Forward[dict[str, Value], Truth]):
                 if root not in {*sys.stdlib_module_names, "torch"} and not self.project.find_module(
                     root, self.where.path
                 ):
-                    path = self.path
-                    self.path = RARELY
-                    self.note("package", statement)
-                    self.path = path
+                    with self.on(RARELY):
+                        self.note("package", statement)
 
     def _enter(self, item: ast.withitem) -> bool:
         """Enter a context manager; whether Dynamo cannot go on after a break inside of it."""
@@ -338,7 +335,11 @@ class _Walk(Forward[dict[str, Value], Truth]):
                 known = self.reading.stored.get(attribute)
                 self.reading.stored[attribute] = value if known is None else joined([known, value])
             case ast.Attribute(owner, attribute):
-                self._set(self.value(owner), attribute, value, target)
+                held = self.value(owner).kind == "tensor"
+                if held and attribute == "requires_grad" and value.constant is not False:
+                    self.note("gradient", target)
+                if held and attribute == "data" and value.cast:
+                    self.note("storage", target)
             case ast.Subscript(owner, index):
                 base = self.value(owner)
                 picked = self.value(index)
@@ -348,14 +349,6 @@ class _Walk(Forward[dict[str, Value], Truth]):
 
     def _is_own(self, target: ast.expr) -> bool:
         return isinstance(target, ast.Attribute) and _mentions(target.value, (self.own or "",))
-
-    def _set(self, owner: Value, name: str, value: Value, target: ast.expr) -> None:
-        if owner.kind != "tensor":
-            return
-        if name == "requires_grad" and value.constant is not False:
-            self.note("gradient", target)
-        if name == "data" and value.cast:
-            self.note("storage", target)
 
     # --- expressions --------------------------------------------------------------------------------------
 
@@ -377,16 +370,15 @@ class _Walk(Forward[dict[str, Value], Truth]):
 
     def symbol(self, node: ast.expr) -> str:
         """The dotted name of a symbol outside the project; empty for anything else."""
-        expr = expression(node)
-        root = expr
-        while isinstance(root, ir.Attribute):
+        root = node
+        while isinstance(root, ast.Attribute):
             root = root.value
-        if not isinstance(root, ir.Name):
+        if not isinstance(root, ast.Name):
             return ""
         held = self.names.get(root.id)
         if held is not None and held.kind != "symbol":
             return ""
-        return self.interpreter.symbol(expr, self.where)
+        return self.interpreter.symbol(as_fact(node), self.where)
 
     def test(self, node: ast.expr) -> Truth:
         """Run a test and say whether it holds; one on a tensor breaks the graph."""
@@ -401,27 +393,24 @@ class _Walk(Forward[dict[str, Value], Truth]):
                 return self._joined(parts, isinstance(op, ast.Or))
         value = self.value(node)
         if value.kind == "tensor":
-            path = self.path
-            self.path = path.after(Path(True, not value.at_times))
-            self.note("branch", node)
-            self.path = path
+            with self.on(self.path.after(Path(True, not value.at_times))):
+                self.note("branch", node)
             return BOTH
         self.reading.asked |= value.asked if not value.kind else frozenset()
         return value.truth
 
     def _joined(self, parts: list[ast.expr], settling: bool) -> Truth:
         """`a or b`, settled by what holds, and `a and b`: the rest runs where the first settles nothing."""
-        path = self.path
         truths: list[Truth] = []
-        for part in parts:
-            truths.append(self.test(part))
-            if truths[-1] == frozenset({settling}):
-                break
-            if truths[-1] is None:
-                self.path = self.path.after(RARELY)
-            elif len(truths[-1]) > 1:
-                self.path = self.path.after(Path(True, False))
-        self.path = path
+        with self.on(self.path):
+            for part in parts:
+                truths.append(self.test(part))
+                if truths[-1] == frozenset({settling}):
+                    break
+                if truths[-1] is None:
+                    self.path = self.path.after(RARELY)
+                elif len(truths[-1]) > 1:
+                    self.path = self.path.after(Path(True, False))
         if frozenset({settling}) in truths:
             return frozenset({settling})
         if None in truths:
@@ -500,8 +489,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         if held is not None:
             return held
         if name == self.own and self.receiver is not None:
-            kind = "module" if self.project.is_module(self.receiver) else "object"
-            return Value(kind, ref=self.receiver)
+            return self._instance(self.receiver)
         symbols = self.project.symbols(ir.Name(name), self.where.path, self.where.key)
         match symbols:
             case (ExternalSymbol(dotted),):
@@ -673,34 +661,27 @@ class _Walk(Forward[dict[str, Value], Truth]):
 
     def _either(self, op: ast.boolop, parts: list[ast.expr]) -> Value:
         """`a or b` as a value: all but the last are tested."""
-        path = self.path
         values: list[Value] = []
-        for number, part in enumerate(parts):
-            if number + 1 < len(parts):
+        with self.on(self.path):
+            for part in parts[:-1]:
                 known = truth_when_compiling(part, {})
                 value = self.value(part) if known is None else literal(known)
                 if value.kind == "tensor":
                     self.note("branch", part)
                 truth = value.truth
                 if truth == frozenset({isinstance(op, ast.Or)}):
-                    self.path = path
                     return joined([*values, value])
                 self.path = self.path.after(RARELY if truth is None or value.kind == "tensor" else ALWAYS)
                 if truth is None or len(truth) > 1:
                     values.append(value)
-            else:
-                values.append(self.value(part))
-        self.path = path
+            values.append(self.value(parts[-1]))
         return joined(values)
 
     def _choice(self, known: Truth, body: ast.expr, orelse: ast.expr) -> Value:
         if known is not None and len(known) == 1:
             return self.value(body if True in known else orelse)
-        path = self.path
-        self.path = path.after(Path(True, False) if known == BOTH else RARELY)
-        found = joined([self.value(body), self.value(orelse)])
-        self.path = path
-        return found
+        with self.supposing(known, True):
+            return joined([self.value(body), self.value(orelse)])
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         path, held, names = self.path, self.held, dict(self.names)
@@ -726,34 +707,29 @@ class _Walk(Forward[dict[str, Value], Truth]):
         self._run_unspelled(node)
         naming = self.naming
         self.naming = naming or (callee_name(node.func) in _LOOKUPS and isinstance(node.func, ast.Name))
-        values = [self.value(argument) for argument in node.args]
+        values = tuple([self.value(argument) for argument in node.args])
         self.naming = naming
         words = {keyword.arg or "**": self.value(keyword.value) for keyword in node.keywords}
         place = node.lineno, callee_name(node.func)
         if self.path.certain:
             self.reading.calls[place] = self.reading.calls.get(place, False) or self.held
-        if not any(isinstance(argument, ast.Starred) for argument in node.args) and "**" not in words:
-            self.reading.passed[place] = tuple(values), words
+        made = Made(node, values, words)
+        if not made.spread:
+            self.reading.passed[place] = values, words
         dotted = self.symbol(node.func)
-        found = self._external(node, dotted, values, words) if dotted else self._on_value(node, values, words)
+        found = self._external(made, dotted) if dotted else self._on_value(made)
         targets = self.direct.get(place, [])
-        if not targets:
-            return found
-        return joined(self._follow(node, call, values, words) for call in targets)
+        return joined(self._follow(made, call) for call in targets) if targets else found
 
     def _run_unspelled(self, node: ast.Attribute | ast.Call) -> None:
         """Run what an expression calls without spelling it: a property by its name, others by their line."""
         for call in tuple(self.unspelled):
-            function, name = self.project.function(call.target.function), call.target.function.key
-            if isinstance(node, ast.Attribute):
-                runs = node.attr == name.rpartition(".")[2]
-            else:
-                runs = call.line == node.lineno
-            if not runs:
+            name = call.target.function.key.rpartition(".")[2]
+            if not (node.attr == name if isinstance(node, ast.Attribute) else call.line == node.lineno):
                 continue
             self.unspelled.remove(call)
-            handed = isinstance(node, ast.Attribute) or _hands_over(node, name.rpartition(".")[2])
-            lazy = any(self._is(one, _LAZY, call.target.function) for one in function.decorators)
+            handed = isinstance(node, ast.Attribute) or _hands_over(node, name)
+            lazy = _LAZY in self._marks(call.target.function)
             if lazy and isinstance(node, ast.Attribute) and not self._is_touched(node.attr):
                 self.note("cached", node)
             # A hook runs on the modules that somebody put it on, which need not be those of this call.
@@ -764,10 +740,12 @@ class _Walk(Forward[dict[str, Value], Truth]):
         if not call.disabled:
             self.reading.followed.append((self.interpreter.read(call.target, ()), path))
 
-    def _is(self, decorator: ir.Expr, dotted: str, where: FunctionRef) -> bool:
-        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
-        outer = self.project.function(where).outer or MODULE_KEY
-        return self.interpreter.symbol(callee, FunctionRef(where.path, outer)) == dotted
+    def _marks(self, where: FunctionRef | ClassRef) -> set[str]:
+        """The dotted names of the decorators of a function or class, as far as they are of libraries."""
+        project = self.project
+        definition = project.class_(where) if isinstance(where, ClassRef) else project.function(where)
+        home = FunctionRef(where.path, definition.outer or MODULE_KEY)
+        return {self.interpreter.symbol(_callee(one), home) for one in definition.decorators}
 
     def _is_touched(self, name: str) -> bool:
         """Some code that is not compiled asks for the property, which is then in place."""
@@ -778,11 +756,13 @@ class _Walk(Forward[dict[str, Value], Truth]):
             for load in self.project.function(ref).loads
         )
 
-    def _follow(self, node: ast.Call, call: Call, values: list[Value], words: Mapping[str, Value]) -> Value:
-        target = call.target
+    def _follow(self, made: Made, call: Call) -> Value:
+        node, target = made.node, call.target
         if call.disabled:
             if not self.interpreter.is_documented(target.function):
-                whole = self._is_of_disabled_class(target.function)
+                # All of a class that a decorator disables runs eagerly by design.
+                owner = self.project.owner(target.function)
+                whole = owner is not None and not _DISABLE.isdisjoint(self._marks(owner))
                 self.note("disabled class" if whole else "island", node)
             return UNKNOWN
         function = self.project.function(target.function)
@@ -793,64 +773,44 @@ class _Walk(Forward[dict[str, Value], Truth]):
                 self.note("documented" if self.interpreter.is_documented(target.function) else "island", node)
             if self._decorates_by_manager(one, target.function):
                 self.note("decorating manager", node)
-        reading = self.interpreter.read(target, self._given(node, function, target, values, words))
+        reading = self.interpreter.read(target, self._given(made, target))
         self.reading.followed.append((reading, self.path))
         # A constructor gives the object, whatever its code returns.
         if is_constructor(target.function) and target.receiver is not None:
-            return Value(
-                "module" if self.project.is_module(target.receiver) else "object", ref=target.receiver
-            )
+            return self._instance(target.receiver)
         return reading.returned
 
-    def _is_of_disabled_class(self, where: FunctionRef) -> bool:
-        """Whether it is its class that a decorator disables: all of it runs eagerly by design."""
-        owner = self.project.owner(where)
-        class_ = self.project.class_(owner) if owner is not None else None
-        outer = FunctionRef(where.path, class_.outer or MODULE_KEY) if class_ is not None else where
-        return class_ is not None and any(
-            self.interpreter.symbol(one.function if isinstance(one, ir.Call) else one, outer) in _DISABLE
-            for one in class_.decorators
-        )
-
     def _decorates_by_manager(self, decorator: ir.Expr, where: FunctionRef) -> bool:
-        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
         outer = self.project.function(where).outer or MODULE_KEY
         return any(
             isinstance(one, ClassRef) and "contextlib.ContextDecorator" in self.project.external_bases(one)
-            for one in self.project.symbols(callee, where.path, outer)
+            for one in self.project.symbols(_callee(decorator), where.path, outer)
         )
 
-    def _given(
-        self,
-        node: ast.Call,
-        function: ir.Function,
-        target: Node,
-        values: list[Value],
-        words: Mapping[str, Value],
-    ) -> Given:
+    def _given(self, made: Made, target: Node) -> Given:
         """The values of the parameters, where the call tells them."""
-        if any(isinstance(one, ast.Starred) for one in node.args) or "**" in words:
-            return ()
-        return bound(self.project, function, target, values, words)
+        function = self.project.function(target.function)
+        return () if made.spread else bound(self.project, function, target, made.values, made.words)
 
-    def _on_value(self, node: ast.Call, values: list[Value], words: Mapping[str, Value]) -> Value:
+    def _on_value(self, made: Made) -> Value:
         """A call of something that is held: a module, a method of an object or a tensor."""
+        node = made.node
         if isinstance(node.func, ast.Call) and self.symbol(node.func.func) in _DISABLE:
             self.note("island", node)
             return UNKNOWN
         if isinstance(node.func, ast.Attribute):
             if node.func.attr in {"register_buffer", "register_parameter"} and len(node.args) > 1:
-                self._register(node.args[0], values[1])
+                self._register(node.args[0], made.values[1])
             receiver = self.value(node.func.value)
             if receiver.kind in {"module", "object"} and isinstance(receiver.ref, ClassRef):
                 held = self._attribute_of(receiver, node.func)
                 if held.kind == "module":
                     self._suspect("hooked", node, self.interpreter.setup.hook(receiver.ref, node.func.attr))
                     return self._module(node, held)
-            return self._method(node, receiver, node.func.attr, values, words)
+            return self._method(made, receiver, node.func.attr)
         callee = self.value(node.func)
         if callee.kind == "class" and isinstance(callee.ref, ClassRef):
-            return self._constructed(node, callee.ref, values, words)
+            return self._constructed(made, callee.ref)
         return self._module(node, callee) if callee.kind == "module" else UNKNOWN
 
     def _register(self, name: ast.expr, value: Value) -> None:
@@ -866,49 +826,46 @@ class _Walk(Forward[dict[str, Value], Truth]):
         plain = callee.dotted.startswith("torch.nn.") and name not in results.TUPLE_MODULES
         return TENSOR if plain else UNKNOWN
 
-    def _constructed(
-        self, node: ast.Call, ref: ClassRef, values: list[Value], words: Mapping[str, Value]
-    ) -> Value:
-        kind = "module" if self.project.is_module(ref) else "object"
-        if kind == "module" and (node is not self.kept or self.reading.building):
+    def _constructed(self, made: Made, ref: ClassRef) -> Value:
+        found = self._instance(ref)
+        if found.kind == "module" and (made.node is not self.kept or self.reading.building):
             init = self.project.method(ref, "__init__")
-            target = Node(init, ref) if init is not None else None
-            given = (
-                self._given(node, self.project.function(init), target, values, words)
-                if init and target
-                else ()
-            )
+            given = self._given(made, Node(init, ref)) if init is not None else ()
             if self.interpreter.builds(ref, given):
-                self.note("parts", node)
-        if kind == "object" and self.project.method(ref, "__getattribute__") is not None:
-            self.note("protocol", node)
-        return Value(kind, ref=ref)
+                self.note("parts", made.node)
+        if found.kind == "object" and self.project.method(ref, "__getattribute__") is not None:
+            self.note("protocol", made.node)
+        return found
 
-    def _method(
-        self, node: ast.Call, receiver: Value, name: str, values: list[Value], words: Mapping[str, Value]
-    ) -> Value:
-        tensor = receiver.kind == "tensor"
+    def _instance(self, ref: ClassRef) -> Value:
+        return Value("module" if self.project.is_module(ref) else "object", ref=ref)
+
+    def _method(self, made: Made, receiver: Value, name: str) -> Value:
+        node, tensor = made.node, receiver.kind == "tensor"
         if not receiver.kind and not self.direct.get((node.lineno, name)):
             # A method that hardly anything but a tensor has.
             tensor = (name in _ASKING and not node.args) or name in results.TENSOR_METHODS
             if tensor and name in _ASKING:
-                return self._of_unknown(node, name, values, words)
+                with self.on(self.path.after(Path(False, True))):
+                    return self._of_tensor(made, TENSOR, name)
             if not tensor and name in results.INT_METHODS:
-                return Value("sizes" if name in {"size", "stride"} and not values else "int")
+                return Value("sizes" if name in {"size", "stride"} and not made.values else "int")
         if tensor:
-            return self._of_tensor(node, receiver if receiver.kind else TENSOR, name, values, words)
+            return self._of_tensor(made, receiver if receiver.kind else TENSOR, name)
         if receiver.kind in {"module", "modules"}:
             row = self.table.method("module", name)
             if row is not None:
                 self.record(row, node)
             if name == "requires_grad_":
-                self._switch(node, values[0] if values else words.get("requires_grad", literal(True)))
+                self._switch(
+                    node, made.first if made.values else made.words.get("requires_grad", literal(True))
+                )
             if receiver.dotted and name in {"forward", "__call__"}:
                 return self._module(node, receiver)
             return receiver if name in results.MOVES | {"eval", "train", "requires_grad_"} else UNKNOWN
         if receiver.kind == "str" and name == "format":
             return Value("str")  # Dynamo formats a number that changes here
-        if isinstance(receiver.ref, FunctionRef) and self._is_cached(receiver.ref):
+        if isinstance(receiver.ref, FunctionRef) and _CACHES & self._marks(receiver.ref):
             receiver = replace(receiver, dotted="functools.lru_cache")
         if isinstance(receiver.ref, ClassRef) and receiver.kind == "class" and name == "apply":
             if self.project.method(receiver.ref, "jvp") is not None:
@@ -919,7 +876,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         if row is not None and not (receiver.fresh and row.effect == "stale"):
             self.record(row, node)
             if row.varies and self.table.applies(row, self.off):
-                return self._drawn(node, values)
+                return self._drawn(made)
         if receiver.dotted == "torch.Generator" and name == "manual_seed":
             return receiver
         return Value(asked=receiver.asked)
@@ -936,201 +893,93 @@ class _Walk(Forward[dict[str, Value], Truth]):
     def _suspect(self, kind: str, node: ast.AST, breaks: bool | None) -> None:
         """Note a break that is certain, or one of which it is not known whether it happens: None."""
         if breaks is not False:
-            path = self.path
-            self.path = path if breaks else path.after(RARELY)
-            self.note(kind, node)
-            self.path = path
+            with self.on(self.path if breaks else self.path.after(RARELY)):
+                self.note(kind, node)
 
-    def _of_unknown(
-        self, node: ast.Call, name: str, values: list[Value], words: Mapping[str, Value]
-    ) -> Value:
-        """A method that hardly anything but a tensor has, of something that is not known to be one."""
-        path = self.path
-        self.path = path.after(Path(False, True))
-        found = self._of_tensor(node, TENSOR, name, values, words)
-        self.path = path
-        return found
-
-    def _is_cached(self, ref: FunctionRef) -> bool:
-        return any(
-            self._is(one, dotted, ref) for one in self.project.function(ref).decorators for dotted in _CACHES
-        )
-
-    def _of_tensor(
-        self, node: ast.Call, receiver: Value, name: str, values: list[Value], words: Mapping[str, Value]
-    ) -> Value:
-        row = self.table.method("tensor", name)
-        if name == "repeat_interleave":
+    def _of_tensor(self, made: Made, receiver: Value, name: str) -> Value:
+        node, values, words = made
+        row, repeated = self.table.method("tensor", name), name == "repeat_interleave"
+        if repeated:
             self.reading.asked |= asked(values)
         if row is not None:
             self.record(row, node)
             if name in _ASKING:
                 kind = "list" if name == "tolist" else "float" if receiver.dtype == "float" else "int"
                 return Value(kind, taken=(position_of(node),))
-        if (
-            name == "repeat_interleave"
-            and any(v.kind == "tensor" for v in values)
-            and "output_size" not in words
-        ):
+        if repeated and any(one.kind == "tensor" for one in values) and "output_size" not in words:
             self.note("size", node)
-        if name == "data_ptr":
-            if node is not self.unused:
-                self.note("address", node)
-            return Value("int")
-        if name == "requires_grad_":
-            return replace(receiver, made=(*receiver.made, node))
-        if words.get("generator", NONE).kind not in {"None", ""}:
+        if name == "data_ptr" and node is not self.unused:
+            self.note("address", node)
+        if made.draws:
             self.note("source", node)
-        if name in {"storage", "untyped_storage"}:
-            return Value("object")
-        if name in {"size", "stride"}:
-            return Value("int" if values else "sizes")
-        if name in results.INT_METHODS:
-            return Value("int")
-        if name in {"numpy", "cpu", "detach"}:
-            return replace(receiver, argument=False, made=() if name == "detach" else receiver.made)
-        if name in {"split", "chunk", "unbind", "tensor_split"}:
-            return Value("tuple", items=None, dtype="tensor")
-        if name in _GIVING:
-            # What a method is given besides the tensor are its dimensions, more often than not.
-            others = [value for value in values if value.kind != "None"]
-            return of_torch(name, [receiver, *others], words)
-        if name in results.NOT_TENSOR_METHODS or name.startswith("is_"):
-            return UNKNOWN
-        return replace(TENSOR, made=receiver.made)
+        return of_method(made, receiver, name)
 
-    def _external(
-        self, node: ast.Call, dotted: str, values: list[Value], words: Mapping[str, Value]
-    ) -> Value:
+    def _external(self, made: Made, dotted: str) -> Value:
+        node, words = made.node, made.words
         package, _, name = dotted.rpartition(".")
-        if package == "builtins":
-            found = self._builtin(node, name, values, words)
-            if found is not None:
-                return found
-        tensors = any(value.kind == "tensor" for value in (*values, *words.values()))
-        if package == "math" and tensors:
+        if package == "builtins" and (found := self._builtin(made, name)) is not None:
+            return found
+        if package == "math" and made.meets_tensor:
             self.note("scalar", node)
             return Value("float")
         if dotted == "copy.deepcopy":
-            if values and values[0].kind in {"tensor", "module", "modules"}:
+            if made.first.kind in {"tensor", "module", "modules"}:
                 self.note("copy", node)
-            return values[0] if values else UNKNOWN
+            return made.first
         row = self.table.function(dotted)
-        if row is not None and "layout" not in words and not self._is_free(node, dotted, values):
+        if row is not None and "layout" not in words and not self._is_free(made, dotted):
             ends = dotted == _GRADIENT and self._outlives(node)
             self.record(replace(row, effect="eager", final=True) if ends else row, node)
             if row.varies and self.table.applies(row, self.off):
-                return self._drawn(node, values)
+                return self._drawn(made)
         built = self.table.built.get(name) if package.startswith("torch.nn") else None
         if built is not None and not _is_plain(words) and (node is not self.kept or self.reading.building):
             self.record(built, node)
         if dotted.startswith(_COLLECTIVES) and _is_true(words.get("async_op")):
             self.note("collective", node)
-        if words.get("generator", NONE).kind not in {"None", ""} and package.startswith(
-            ("torch", "builtins")
-        ):
+        if made.draws and package.startswith(("torch", "builtins")):
             self.note("source", node)
         if dotted.startswith("torch.") and _is_true(words.get("requires_grad")):
             self.note("gradient", node)
-        return self._result(node, dotted, values, words, tensors)
+        if has_unknown_size(made, dotted):
+            self.note("size", node)
+        return of_library(made, dotted, self.table.methods)
 
-    def _drawn(self, node: ast.Call, values: list[Value]) -> Value:
+    def _drawn(self, made: Made) -> Value:
         """The result of a call that gives another one each time; of a few each can be compiled."""
-        first = values[0] if values else UNKNOWN
+        first = made.first
         limits = [one.constant for one in first.items or () if isinstance(one.constant, int)]
         few = first.kind in {"list", "tuple"} and first.items is not None and len(first.items) <= _FEW
         if first.kind == "range" and first.items and len(limits) == len(first.items):
             few = len(range(*limits)) <= _FEW
-        return UNKNOWN if few else Value(taken=(position_of(node),))
+        return UNKNOWN if few else Value(taken=(position_of(made.node),))
 
-    def _is_free(self, node: ast.Call, dotted: str, values: list[Value]) -> bool:
+    def _is_free(self, made: Made, dotted: str) -> bool:
         """A call that breaks the graph as a rule, with arguments for which it does not."""
-        first = values[0] if values else UNKNOWN
         if dotted == "dataclasses.fields":
-            return first.kind != "class"
+            return made.first.kind != "class"
         if dotted.endswith(".Parameter"):  # of what the call was given, or of a buffer
-            return first.argument or (bool(node.args) and self._is_own(node.args[0]))
+            return made.first.argument or any(map(self._is_own, made.node.args[:1]))
         return False
 
-    def _result(
-        self, node: ast.Call, dotted: str, values: list[Value], words: Mapping[str, Value], tensors: bool
-    ) -> Value:
-        package, _, name = dotted.rpartition(".")
-        if dotted == "torch.where" and len(values) == 1 and not words:
-            self.note("size", node)
-            return Value("tuple", items=None, dtype="tensor")
-        counted = len(values) < 2 or values[1].kind == "tensor"
-        if dotted == "torch.repeat_interleave" and counted and "output_size" not in words:
-            self.note("size", node)
-        classes = words.get("num_classes", literal(-1)).constant
-        if dotted == "torch.nn.functional.one_hot" and len(values) < 2 and classes == -1:
-            self.note("size", node)
-        if dotted in _OF_LITERALS:
-            return of_literals(node.args[0] if node.args else None)
-        if dotted in _PARAMETERS:
-            return TENSOR
-        if dotted in results.LISTS:
-            return Value("tuple", items=None, dtype="tensor")
-        if results.gives_tensor(dotted):
-            return of_torch(name, values, words)
-        if package.startswith("torch.nn") and name[:1].isupper():
-            kind = "modules" if name in {"ModuleList", "ModuleDict", "ParameterList"} else "module"
-            return Value(kind, dotted=f"torch.nn.{name}")
-        if package.startswith("numpy") and tensors:
-            return TENSOR
-        if dotted == "itertools.cycle":
-            return Value("iterator")
-        made = _MADE.get(dotted) or (dotted if name[:1].isupper() or dotted in self._makers() else "")
-        if made == "torch.jit.ScriptModule":
-            return Value("module", dotted=made)
-        return Value("object", dotted=made, fresh=True) if made else UNKNOWN
+    def _builtin(self, made: Made, name: str) -> Value | None:
+        node, first = made.node, made.first
+        if name in _CONVERSIONS:
+            return self._converted(made, name)
+        if name == "isinstance" and len(node.args) == 2:
+            types = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else node.args[1:]
+            return tested(first, {self.symbol(one) for one in types})
+        if name in {"any", "all"} and first.kind == "list":
+            if first.dtype == "tensor" or holds_tensor(first):
+                self.note("branch", node)
+        elif name == "sorted" and len(made.values) == 1 and holds_tensor(first):
+            self.note("branch", node)
+        if name == "next" and first.kind == "iterator" and isinstance(node.args[0], ast.Attribute):
+            self.note("iterator", node)
+        return of_builtin(made, name)
 
-    def _makers(self) -> frozenset[str]:
-        return frozenset(kind for kind, _ in self.table.methods)
-
-    def _builtin(
-        self, node: ast.Call, name: str, values: list[Value], words: Mapping[str, Value]
-    ) -> Value | None:
-        first = values[0] if values else UNKNOWN
-        match name:
-            case _ if name in _CONVERSIONS:
-                return self._converted(node, name, values)
-            case "any" | "all" if first.kind == "list":
-                inside = first.dtype == "tensor" or any(item.kind == "tensor" for item in first.items or ())
-                if inside:
-                    self.note("branch", node)
-                return Value("bool")
-            case "sorted" | "min" | "max" if first.kind in {"list", "tuple"} and len(values) == 1:
-                inside = any(item.kind == "tensor" for item in first.items or ())
-                if name == "sorted" and inside:
-                    self.note("branch", node)
-                    return Value("list")
-                return TENSOR if inside else UNKNOWN
-            case "sum" if values:
-                return computed([element(first), literal(0)]) if first.kind in {"list", "tuple"} else UNKNOWN
-            case "min" | "max" | "abs" | "round" | "pow":
-                return computed(values)
-            case "len":
-                return Value("int") if first.items is None else literal(len(first.items))
-            case "isinstance" if len(node.args) == 2:
-                return self._is_instance(first, node.args[1])
-            case "next":
-                if first.kind == "iterator" and isinstance(node.args[0], ast.Attribute):
-                    self.note("iterator", node)
-                return UNKNOWN
-            case "iter" if first.kind:
-                return replace(first, kind="iterator")
-            case "list" | "tuple" if values:
-                return first if first.kind in {"list", "tuple", "modules"} else Value(name)
-            case _ if name in _AROUND:
-                return first if name == "reversed" else Value(name, items=tuple(values))
-            case "list" | "dict" | "set":
-                return Value(name)
-            case "hasattr" | "callable" | "issubclass":
-                return Value("bool")
-        return None
-
-    def _converted(self, node: ast.Call, name: str, values: list[Value]) -> Value:
+    def _converted(self, made: Made, name: str) -> Value:
+        node, values, first = made.node, made.values, made.first
         kind = {"range": "range", "repr": "str", "complex": "float"}.get(name, name)
         for value in values:
             if value.kind == "tensor":
@@ -1140,44 +989,17 @@ class _Walk(Forward[dict[str, Value], Truth]):
                 self._counted(value)
         self.reading.asked |= asked(value for value in values if not value.kind)
         if name in {"str", "repr"} and values:
-            self._formatted(values[0], "string", node)
-            self._spelt(node, "string", values[0].taken)
-        first = values[0] if values else UNKNOWN
-        constant = first.constant
-        if name in {"int", "float", "bool"} and type(constant) in {int, float, bool}:
-            return literal({"int": int, "float": float, "bool": bool}[name](constant))
+            self._formatted(first, "string", node)
+            self._spelt(node, "string", first.taken)
+        if name in {"int", "float", "bool"} and type(first.constant) in {int, float, bool}:
+            return literal({"int": int, "float": float, "bool": bool}[name](first.constant))
         if name == "range":
-            limits = tuple(values)
-            return Value("range", items=limits)
+            return Value("range", items=values)
         return Value(kind, changes=first.changes, taken=first.taken)
 
-    def _is_instance(self, value: Value, types: ast.expr) -> Value:
-        names = {self.symbol(one) for one in (types.elts if isinstance(types, ast.Tuple) else [types])}
-        if value.kind == "tensor" and names & {"torch.Tensor", "torch.nn.Parameter"}:
-            return literal("torch.Tensor" in names) if "torch.Tensor" in names else Value("bool")
-        plain = {name.removeprefix("builtins.") for name in names}
-        if value.kind == "tensor" and plain <= _PLAIN_TYPES:
-            return literal(False)
-        if value.kind in _PLAIN_TYPES and (plain <= _PLAIN_TYPES or plain == {"torch.Tensor"}):
-            if value.kind == "bool" and "int" in plain:
-                return literal(True)
-            return literal(value.kind in plain)
-        if value.kind == "sizes":
-            return literal("tuple" in plain or "torch.Size" in names)
-        if value.kind == "None" and "" not in names:
-            return literal(False)
-        return Value("bool")
 
-
-def expression(node: ast.expr) -> ir.Expr:
-    """A dotted name in the index's own language."""
-    match node:
-        case ast.Name(name):
-            return ir.Name(name)
-        case ast.Attribute(value, name):
-            inner = expression(value)
-            return ir.UNKNOWN if inner == ir.UNKNOWN else ir.Attribute(inner, name)
-    return ir.UNKNOWN
+def _callee(decorator: ir.Expr) -> ir.Expr:
+    return decorator.function if isinstance(decorator, ir.Call) else decorator
 
 
 def callee_name(function: ast.expr) -> str:
@@ -1193,17 +1015,6 @@ def position_of(node: ast.AST) -> Position:
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
     end = getattr(node, "end_lineno", None) or line
     return Position(line, column + 1, end, (getattr(node, "end_col_offset", None) or column) + 1)
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    match target:
-        case ast.Name(name):
-            return ast.Name(name, ast.Load())
-        case ast.Attribute(value, name):
-            return ast.copy_location(ast.Attribute(value, name, ast.Load()), target)
-        case ast.Subscript(value, index):
-            return ast.copy_location(ast.Subscript(value, index, ast.Load()), target)
-    return target
 
 
 def _bound(body: list[ast.stmt]) -> Iterator[str]:

@@ -8,36 +8,34 @@ from dataclasses import replace
 
 from dynamo_lint.findings import Finding, Fix
 from dynamo_lint.fixes import (
-    accumulator_buffer,
+    buffers,
     compile_result,
     direct_access,
     eager_attribute,
     environment_constant,
     graph_breaks,
-    scalar_buffer,
 )
-from dynamo_lint.fixes.attribute_uses import Unclear
-from dynamo_lint.fixes.edit_session import Workbench
+from dynamo_lint.fixes.edit_session import Unclear, Workbench
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.provenance import Tables
 
 Fixer = Callable[[Finding, Workbench], Fix]
 
-FIXERS: Mapping[str, tuple[Fixer, ...]] = {
-    "DYN101": (scalar_buffer.fix,),
-    "DYN102": (scalar_buffer.fix,),
-    "DYN103": (accumulator_buffer.fix,),
-    "DYN104": (eager_attribute.fix,),
-    "DYN201": (environment_constant.fix,),
-    "DYN203": (direct_access.fix,),
-    "DYN301": (environment_constant.fix,),
-    "DYN401": (graph_breaks.guard_message,),
-    "DYN402": (graph_breaks.keep_tensor,),
-    "DYN403": (graph_breaks.choose_by_where,),
-    "DYN406": (graph_breaks.ask_for_reason,),
-    "DYN501": (compile_result.fix,),
+FIXERS: Mapping[str, Fixer] = {
+    "DYN101": buffers.number_fix,
+    "DYN102": buffers.number_fix,
+    "DYN103": buffers.sum_fix,
+    "DYN104": eager_attribute.fix,
+    "DYN201": environment_constant.fix,
+    "DYN203": direct_access.fix,
+    "DYN301": environment_constant.fix,
+    "DYN401": graph_breaks.guard_message,
+    "DYN402": graph_breaks.keep_tensor,
+    "DYN403": graph_breaks.choose_by_where,
+    "DYN406": graph_breaks.ask_for_reason,
+    "DYN501": compile_result.fix,
 }
-"""By rule, tried in order; where none has an answer the rule's advice stands."""
+"""By rule; where it has no answer the rule's advice stands."""
 
 
 def attach(findings: Iterable[Finding], tables: Tables, sources: Sources) -> list[Finding]:
@@ -45,13 +43,9 @@ def attach(findings: Iterable[Finding], tables: Tables, sources: Sources) -> lis
     bench = Workbench(tables, sources)
     found: list[Finding] = []
     for finding in findings:
-        found.append(_attach(finding, bench))
+        found.append(finding)
+        if fixer := FIXERS.get(finding.code):
+            with suppress(Unclear):
+                found[-1] = replace(finding, fix=fixer(finding, bench))
         bench.tidy()
     return found
-
-
-def _attach(finding: Finding, bench: Workbench) -> Finding:
-    for fixer in FIXERS.get(finding.code, ()):
-        with suppress(Unclear):
-            return replace(finding, fix=fixer(finding, bench))
-    return finding

@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 
 from dynamo_lint.findings import Edit, Finding, Fix, Span
-from dynamo_lint.fixes.attribute_uses import Unclear
-from dynamo_lint.fixes.edit_session import OpenFile, Workbench
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
 
 
 def fix(finding: Finding, bench: Workbench) -> Fix:
     """`torch.compile(model)` becomes `model = torch.compile(model)`; `self` compiles itself in place."""
-    file = bench.file(finding.span.path)
-    if file is None:
-        raise Unclear("its file cannot be read")
+    file = bench.open(finding.span.path)
     for node in file.by_line.get(finding.span.line, ()):
         match node:
             case ast.Expr(value=ast.Call(args=[ast.Name(id=name), *_])):
@@ -25,8 +22,8 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
                     f"{k.arg}={file.text(k.value)}" if k.arg else f"**{file.text(k.value)}" for k in keywords
                 )
                 text = f"self.compile({', '.join(options)})"
-                message = f"write `{text}`, which compiles the module in place (unsafe: it will run compiled)"
-                return Fix("unsafe", message, (file.replace(node, text),))
+                message = f"write `{text}`, which compiles the module in place"
+                return fix_of(message, [file.replace(node, text)], "it will run compiled")
     raise Unclear("the result has no obvious name")
 
 
@@ -37,7 +34,5 @@ def _assigned(file: OpenFile, node: ast.Expr, name: str) -> Fix:
         raise Unclear("nothing uses the name afterwards")
     span = file.span(node)
     start = Span(file.path, span.line, span.column, span.line, span.column)
-    message = (
-        f"keep the result: `{name} = {file.text(node)}` (unsafe: code that ran eagerly will run compiled)"
-    )
-    return Fix("unsafe", message, (Edit(start, f"{name} = "),))
+    message = f"keep the result: `{name} = {file.text(node)}`"
+    return fix_of(message, [Edit(start, f"{name} = ")], "code that ran eagerly will run compiled")

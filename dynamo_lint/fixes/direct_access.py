@@ -6,9 +6,8 @@ import ast
 import keyword
 
 from dynamo_lint.findings import Finding, Fix
-from dynamo_lint.fixes.attribute_uses import Mention, Unclear, family_of
-from dynamo_lint.fixes.construction import init_of
-from dynamo_lint.fixes.edit_session import OpenFile, Workbench
+from dynamo_lint.fixes.attribute_uses import family_of, init_of
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.state.model import Key
 
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
@@ -16,14 +15,7 @@ ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 def fix(finding: Finding, bench: Workbench) -> Fix:
     """The access that means the same; raises Unclear where the attribute may be missing."""
-    file = bench.file(finding.span.path)
-    calls = bench.calls_at(finding.span)
-    if file is None or not calls:
-        raise Unclear("it is not a call")
-    return _fix(bench, file, calls[0])
-
-
-def _fix(bench: Workbench, file: OpenFile, call: ast.Call) -> Fix:
+    file, call = bench.call_at(finding.span)
     match call:
         case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str() as name), *rest]):
             pass
@@ -35,16 +27,17 @@ def _fix(bench: Workbench, file: OpenFile, call: ast.Call) -> Fix:
     access = f"{text}.{name}" if isinstance(owner, ATOMS) else f"({text}).{name}"
     direct = (file.replace(call, access),)
     if not rest:
-        return Fix("safe", f"write `{access}`", direct)
+        return fix_of(f"write `{access}`", direct, None)
     if _always_there(bench, file, call, name):
-        return Fix("safe", f"write `{access}`: `__init__` always sets it", direct)
+        return fix_of(f"write `{access}`: `__init__` always sets it", direct, None)
     # With the default moved to `__init__` the value would still change once, and compile a second time.
     raise Unclear("the attribute may be missing")
 
 
 def _keys(bench: Workbench, file: OpenFile, call: ast.Call) -> set[Key]:
     """The attributes that the lookup may mean, one for each class of its owner."""
-    found = bench.lookups_at(file.span(call))
+    span = file.span(call)
+    found = bench.lookups.get((span.path, span.line, span.column), [])
     if not found or not all(lookup.keys for lookup in found):
         raise Unclear("the owner of the attribute is unknown")
     if any(bench.tables.initial.names.is_scope(key.owner) for lookup in found for key in lookup.keys):
@@ -59,7 +52,7 @@ def _always_there(bench: Workbench, file: OpenFile, call: ast.Call, name: str) -
         init = init_of(bench, declared_in)
         if not any(_stores(node, name) for statement in init.node.body for node in ast.walk(statement)):
             return False  # known without reading all that the project says of the name
-        family = _family(bench, key, name, call)
+        family = family_of(bench, declared_in, name, except_for=call).mentions
         near = [mention for mention in family if mention.file is init.file]
         kept = [mention for mention in near if init.file.statement(mention.node) in init.node.body]
         if not any(isinstance(mention.node.ctx, ast.Store) for mention in kept):
@@ -71,8 +64,3 @@ def _always_there(bench: Workbench, file: OpenFile, call: ast.Call, name: str) -
 
 def _stores(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)
-
-
-def _family(bench: Workbench, key: Key, name: str, call: ast.Call) -> list[Mention]:
-    family = family_of(bench, bench.tables.initial.declared_in(key), name, except_for=call)
-    return list(family.mentions)

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamo_lint.findings import Edit, Finding, Fix
-from dynamo_lint.fixes.attribute_uses import Family, Mention, Unclear, family_of
-from dynamo_lint.fixes.construction import Init, declaration_of, init_of
-from dynamo_lint.fixes.edit_session import OpenFile, Workbench
-from dynamo_lint.fixes.scalar_buffer import module_attribute
+from dynamo_lint.fixes.attribute_uses import Family, Init, Mention, declaration_of, family_of, init_of
+from dynamo_lint.fixes.buffers import module_attribute
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.index.ir import Definition
 from dynamo_lint.index.lower import as_fact
@@ -41,8 +40,9 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
         raise Unclear("`__init__` ends on a shared line")
     line = f"{own}.{name} = {init.file.one_line(value)}"
     why = "it is built when the module is created, on the default device and dtype of that time"
-    edits = tuple(_edits(init, declaration.statement, guard, last, line))
-    return Fix("unsafe", f"build it in `__init__` (`{line}`) (unsafe: {why})", edits)
+    return fix_of(
+        f"build it in `__init__` (`{line}`)", _edits(init, declaration.statement, guard, last, line), why
+    )
 
 
 def _edits(init: Init, first: ast.stmt, guard: ast.If, last: ast.stmt, line: str) -> Iterator[Edit]:

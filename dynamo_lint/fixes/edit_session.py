@@ -6,12 +6,13 @@ import ast
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from dynamo_lint.breaks.frames import Break
-from dynamo_lint.findings import Edit, Span
+from dynamo_lint.findings import Edit, Fix, Span
 from dynamo_lint.index.ir import MODULE_KEY, Function
 from dynamo_lint.index.walking import children
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Position
@@ -19,11 +20,24 @@ from dynamo_lint.sources import Sources
 from dynamo_lint.state.model import AttributeState, Lookup
 from dynamo_lint.state.provenance import Tables
 
+_Key = TypeVar("_Key")
+_Item = TypeVar("_Item")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 REFLECTION = frozenset({"vars", "attrgetter", "getattr", "setattr", "hasattr", "delattr"})
 """Calls that reach an attribute by a text, or all of them."""
 _MOST_NODES = 500_000
 """Of all trees that stay open from one finding to the next: about 150 MB."""
+
+
+class Unclear(Exception):
+    """The rewrite cannot be shown to be right; the message says what stands against it."""
+
+
+def fix_of(message: str, edits: Iterable[Edit], against: str | None) -> Fix:
+    """A fix; what stands `against` it makes it unsafe."""
+    if against is None:
+        return Fix("safe", message, tuple(edits))
+    return Fix("unsafe", f"{message} (unsafe: {against})", tuple(edits))
 
 
 @dataclass(slots=True)
@@ -177,8 +191,6 @@ class Workbench:
     """By question, what was worked out once and holds nothing of a tree."""
     held: int = 0
     """The nodes of the open trees."""
-    lookups: dict[tuple[str, int, int], list[Lookup]] | None = None
-    """By file, line and column, the lookups of hot code."""
 
     def tidy(self) -> None:
         """Close the files, between two findings, if there are many: an edit holds nothing of a tree."""
@@ -205,39 +217,43 @@ class Workbench:
     def below(self) -> dict[ClassRef, list[ClassRef]]:
         """Each class and those below it."""
         project = self.tables.project
-        found: dict[ClassRef, list[ClassRef]] = defaultdict(list)
-        for ref in project.classes():
-            for base in project.mro(ref):
-                found[base].append(ref)
-        return found
+        return _grouped((base, ref) for ref in project.classes() for base in project.mro(ref))
 
     @cached_property
     def states(self) -> dict[tuple[str, int, int], list[AttributeState]]:
         """The attributes that hot code writes at a place, by file, line and column: once for each write."""
-        found: dict[tuple[str, int, int], list[AttributeState]] = defaultdict(list)
-        for state in self.tables.attributes:
-            for site in state.writes:
-                place = site.hot.function.path, site.position.line, site.position.column
-                found[place].append(state)
-        return found
+        return _grouped(
+            ((site.hot.function.path, site.position.line, site.position.column), state)
+            for state in self.tables.attributes
+            for site in state.writes
+        )
 
     @cached_property
     def breaks(self) -> dict[tuple[str, int, int], list[Break]]:
         """The lines that end the graph, by file, line and column."""
-        found: dict[tuple[str, int, int], list[Break]] = defaultdict(list)
-        for one in self.tables.breaks:
-            found[one.hot.function.path, one.position.line, one.position.column].append(one)
-        return found
+        return _grouped(
+            ((one.hot.function.path, one.position.line, one.position.column), one)
+            for one in self.tables.breaks
+        )
 
     @cached_property
     def states_outside(self) -> dict[tuple[str, int], list[AttributeState]]:
         """The attributes that no hot code writes, by the file and line of what does."""
-        found: dict[tuple[str, int], list[AttributeState]] = defaultdict(list)
-        for state in self.tables.attributes:
-            if not state.writes:
-                for place in dict.fromkeys((one.path, one.line) for one in state.outside):
-                    found[place].append(state)
-        return found
+        return _grouped(
+            (place, state)
+            for state in self.tables.attributes
+            if not state.writes
+            for place in dict.fromkeys((one.path, one.line) for one in state.outside)
+        )
+
+    @cached_property
+    def lookups(self) -> dict[tuple[str, int, int], list[Lookup]]:
+        """The lookups by name in hot code, for every class of `self`, by file, line and column."""
+        return _grouped(
+            ((hot.function.path, lookup.position.line, lookup.position.column), lookup)
+            for hot, state in self.tables.functions
+            for lookup in state.lookups
+        )
 
     def file(self, path: str) -> OpenFile | None:
         """A file's tree; None if it cannot be read any more."""
@@ -245,6 +261,13 @@ class Workbench:
             file = self.opened[path] = self._open(path)
             self.held += len(file.nodes) if file is not None else 0
         return self.opened[path]
+
+    def open(self, path: str) -> OpenFile:
+        """A file's tree; raises Unclear if it cannot be read any more."""
+        file = self.file(path)
+        if file is None:
+            raise Unclear(f"{path} cannot be read")
+        return file
 
     def first_said(self, function: ast.FunctionDef) -> dict[str, int]:
         """By name, the line of the first statement of a function's body that speaks of such an attribute."""
@@ -256,50 +279,21 @@ class Workbench:
                         lines.setdefault(node.attr, statement.lineno)
         return self.said[function]
 
-    def calls_at(self, span: Span) -> list[ast.Call]:
-        """The calls that stand exactly at a span."""
-        file = self.file(span.path)
-        if file is None:
-            return []
+    def call_at(self, span: Span) -> tuple[OpenFile, ast.Call]:
+        """The file, and the call that stands exactly at a span; raises Unclear if none does."""
+        file = self.open(span.path)
         if span.path not in self.calls:
-            self.calls[span.path] = defaultdict(list)
-            for node in file.nodes:
-                if isinstance(node, ast.Call):
-                    self.calls[span.path][node.lineno].append(node)
-        return [node for node in self.calls[span.path].get(span.line, ()) if file.span(node) == span]
+            calls = (node for node in file.nodes if isinstance(node, ast.Call))
+            self.calls[span.path] = _grouped((node.lineno, node) for node in calls)
+        for node in self.calls[span.path].get(span.line, ()):
+            if file.span(node) == span:
+                return file, node
+        raise Unclear("it is not a call")
 
-    def lookups_at(self, span: Span) -> list[Lookup]:
-        """The lookups by name in hot code at a place, for every class of `self`."""
-        if self.lookups is None:
-            self.lookups = defaultdict(list)
-            for hot, state in self.tables.functions:
-                for lookup in state.lookups:
-                    place = hot.function.path, lookup.position.line, lookup.position.column
-                    self.lookups[place].append(lookup)
-        return self.lookups.get((span.path, span.line, span.column), [])
-
-    def files_with(self, text: str) -> tuple[str, ...]:
-        """The project's files that hold a text, whatever it means there."""
-        return self.sources.holding("text", text, self._code())
-
-    def files_naming(self, name: str) -> tuple[str, ...]:
-        """The project's files that may speak of an attribute: as `.name`, or as the text `"name"`."""
-        return self.sources.holding("attribute", name, self._code())
-
-    def files_reflecting(self) -> tuple[str, ...]:
-        """The project's files that reach attributes without naming them."""
-        return self.sources.holding("reflection", "", self._code())
-
-    def has(self, how: str, text: str) -> bool:
-        """Whether some file of the project holds a text, in one of the ways of `searches.SEARCHES`."""
-        return bool(self.sources.holding(how, text, self._code()))
-
-    def has_word(self, name: str) -> bool:
-        """Some file of the project uses a name, for whatever."""
-        return bool(self.sources.holding("word", name, self._code()))
-
-    def _code(self) -> Iterator[str]:
-        return (path for path, file in self.tables.project.files.items() if file.is_code)
+    def files(self, how: str, text: str) -> tuple[str, ...]:
+        """The project's files that hold a text, in one of the ways of `searches.SEARCHES`."""
+        code = (path for path, file in self.tables.project.files.items() if file.is_code)
+        return self.sources.holding(how, text, code)
 
     def _open(self, path: str) -> OpenFile | None:
         try:
@@ -330,6 +324,14 @@ class Workbench:
                     file.bound.add(name)
         file.reflecting.sort(key=lambda node: node.lineno)  # type: ignore[attr-defined]
         return file
+
+
+def _grouped(pairs: Iterable[tuple[_Key, _Item]]) -> dict[_Key, list[_Item]]:
+    """The second of each pair, by the first."""
+    found: dict[_Key, list[_Item]] = defaultdict(list)
+    for key, item in pairs:
+        found[key].append(item)
+    return found
 
 
 def _file_away(node: ast.expr | ast.stmt, file: OpenFile) -> None:

@@ -6,10 +6,8 @@ import ast
 import re
 
 from dynamo_lint.findings import Finding, Fix
-from dynamo_lint.fixes.attribute_uses import Unclear
-from dynamo_lint.fixes.construction import init_of
-from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Workbench
-from dynamo_lint.program.refs import ClassRef
+from dynamo_lint.fixes.attribute_uses import init_of
+from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Unclear, Workbench, fix_of
 
 CONVERSIONS = frozenset({"int", "float", "bool", "str"})
 TEXT_METHODS = frozenset({"lower", "upper", "strip", "startswith", "endswith", "split", "casefold"})
@@ -19,10 +17,8 @@ CONDITIONAL = (ast.If, ast.IfExp, ast.BoolOp, ast.Try, ast.For, ast.While, ast.M
 
 def fix(finding: Finding, bench: Workbench) -> Fix:
     """The edits that read the variable once; raises Unclear where that would be another program."""
-    file = bench.file(finding.span.path)
-    node = _node(file, finding) if file is not None else None
-    if file is None or node is None:
-        raise Unclear("it is not a plain read")
+    file = bench.open(finding.span.path)
+    node = _node(file, finding)
     key = _key(file, node)
     _check_never_set(bench, key)
     whole = _largest(file, node)
@@ -48,15 +44,13 @@ def _on_the_instance(bench: Workbench, file: OpenFile, whole: ast.expr, key: str
     own = init.node.args.args[0].arg
     name, known = _name(bench, file, f"_{_plain(key)}", value, f"{own}.")
     line = f"{own}.{name} = {value}"
-    note = f"# Read once: a change of {key} needs a new {'module' if _is_module(bench, owner) else 'object'}."
+    what = "module" if bench.tables.project.is_module(owner) else "object"
+    note = f"# Read once: a change of {key} needs a new {what}."
     edits = [file.replace(whole, f"{self_name}.{name}")]
     if not known:
         edits.insert(0, file.insert_after(init.parent_call, f"{note}\n{file.indent(init.parent_call)}{line}"))
-    return Fix(
-        "unsafe",
-        f"read it once, in `__init__` (`{line}`) (unsafe: only new objects see a change of {key})",
-        tuple(edits),
-    )
+    message = f"read it once, in `__init__` (`{line}`)"
+    return fix_of(message, edits, f"only new objects see a change of {key}")
 
 
 def _at_the_top(bench: Workbench, file: OpenFile, whole: ast.expr, key: str, value: str) -> Fix:
@@ -70,19 +64,16 @@ def _at_the_top(bench: Workbench, file: OpenFile, whole: ast.expr, key: str, val
     edits = [file.replace(whole, name)]
     if not known:
         edits.insert(0, file.insert_after(header[-1], f"\n{note}\n{name} = {value}"))
-    return Fix(
-        "unsafe",
-        f"read it once, at import (`{name} = {value}`) (unsafe: only a new process sees a change of {key})",
-        tuple(edits),
-    )
+    message = f"read it once, at import (`{name} = {value}`)"
+    return fix_of(message, edits, f"only a new process sees a change of {key}")
 
 
-def _node(file: OpenFile, finding: Finding) -> ast.expr | None:
+def _node(file: OpenFile, finding: Finding) -> ast.expr:
     """The expression that the finding underlines."""
     for node in file.by_line.get(finding.span.line, ()):
         if isinstance(node, ast.Call | ast.Subscript | ast.Compare) and file.span(node) == finding.span:
             return node
-    return None
+    raise Unclear("it is not a plain read")
 
 
 def _key(file: OpenFile, node: ast.expr) -> str:
@@ -117,10 +108,8 @@ def _is_global(file: OpenFile, name: str) -> bool:
 
 def _check_never_set(bench: Workbench, key: str) -> None:
     """Refuse a variable that the project itself changes: reading it once would be another program."""
-    for path in bench.files_with(key):
-        other = bench.file(path)
-        if other is None:
-            raise Unclear(f"{path} mentions it and cannot be read")
+    for path in bench.files("text", key):
+        other = bench.open(path)
         for node in other.texts.get(key, ()):
             if isinstance(node, ast.keyword):
                 raise Unclear(f"{path}:{node.value.lineno} may change it")
@@ -218,14 +207,10 @@ def _name(bench: Workbench, file: OpenFile, wish: str, value: str, owner: str = 
     for name in (wish, wish + ("_env" if owner else "_ENV")):
         if any(line.strip() == f"{owner}{name} = {value}" for line in file.lines):
             return name, True
-        if not bench.has_word(name):
+        if not bench.files("word", name):
             return name, False
     raise Unclear("no name is free")
 
 
 def _plain(key: str) -> str:
     return re.sub(r"\W+", "_", key).strip("_").lower()
-
-
-def _is_module(bench: Workbench, owner: ClassRef) -> bool:
-    return bench.tables.project.is_module(owner)

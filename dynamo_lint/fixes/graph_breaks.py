@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 
 from dynamo_lint import knowledge
 from dynamo_lint.findings import Edit, Finding, Fix, Span
-from dynamo_lint.fixes.attribute_uses import Unclear
-from dynamo_lint.fixes.edit_session import OpenFile, Workbench
-from dynamo_lint.fixes.lineage import lineage
-from dynamo_lint.fixes.tensors import Judge
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
+from dynamo_lint.fixes.tensors import Judge, lineage
 from dynamo_lint.fixes.uses import ATOMS, ORDER, Flow, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY, Call, Name
 from dynamo_lint.index.lower import as_fact
@@ -39,7 +37,7 @@ _MOVING = frozenset({"numpy", "cpu", "cuda", "to"})
 
 def guard_message(finding: Finding, bench: Workbench) -> Fix:
     """Put a statement that writes a message behind `is_compiling()`; raises Unclear for anything else."""
-    file, call = _call(finding, bench)
+    file, call = bench.call_at(finding.span)
     statement = file.parents[call]
     rows = bench.breaks.get((file.path, finding.span.line, finding.span.column), ())
     if not any(one.row.code == finding.code and one.row.switch == "messages" for one in rows):
@@ -56,11 +54,8 @@ def guard_message(finding: Finding, bench: Workbench) -> Fix:
         raise Unclear("a text in it may go over several lines")
     step = "\t" if indent.endswith("\t") else "    "
     edits += [Edit(Span(file.path, line, 1, line, 1), step) for line in lines if file.lines[line - 1].strip()]
-    return Fix(
-        "unsafe",
-        "put it behind `if not torch.compiler.is_compiling():` (unsafe: compiled calls are silent then)",
-        _merged(edits),
-    )
+    message = "put it behind `if not torch.compiler.is_compiling():`"
+    return fix_of(message, _merged(edits), "compiled calls are silent then")
 
 
 def _merged(edits: list[Edit]) -> tuple[Edit, ...]:
@@ -92,7 +87,7 @@ def _is_silent(node: ast.expr) -> bool:
 
 def keep_tensor(finding: Finding, bench: Workbench) -> Fix:
     """`t.item()` as `t.detach()`, if only arithmetic with tensors uses it; raises Unclear otherwise."""
-    file, call = _call(finding, bench)
+    file, call = bench.call_at(finding.span)
     judge = Judge(bench, file, by_use=True)
     tensor, conversion = _asked(call)
     if not _on_one_device(judge, tensor):
@@ -120,11 +115,7 @@ def keep_tensor(finding: Finding, bench: Workbench) -> Fix:
     else:
         edits = [file.replace(call, kept), *limits]
     why = _changed(judge, tensor, conversion, used)
-    return Fix(
-        "safe" if why is None else "unsafe",
-        f"keep the tensor: `{kept}`" + (f" (unsafe: {why})" if why else ""),
-        tuple(edits),
-    )
+    return fix_of(f"keep the tensor: `{kept}`", edits, why)
 
 
 def _asked(call: ast.Call) -> tuple[ast.expr, str]:
@@ -199,10 +190,10 @@ class _Choice:
 
 def choose_by_where(finding: Finding, bench: Workbench) -> Fix:
     """A branch on a tensor that picks one of two tensors as `torch.where`; raises Unclear for any other."""
-    file = bench.file(finding.span.path)
-    nodes = file.by_line.get(finding.span.line, ()) if file is not None else ()
-    test = next((one for one in nodes if file is not None and file.span(one) == finding.span), None)
-    if file is None or not isinstance(test, ast.expr):
+    file = bench.open(finding.span.path)
+    nodes = file.by_line.get(finding.span.line, ())
+    test = next((one for one in nodes if file.span(one) == finding.span), None)
+    if not isinstance(test, ast.expr):
         raise Unclear("it is no test")
     judge = Judge(bench, file, by_use=True)
     choice = _choice(file, test)
@@ -224,11 +215,7 @@ def choose_by_where(finding: Finding, bench: Workbench) -> Fix:
         if _same_either_way(judge, test, choice)
         else "both are computed, and shapes and types must agree"
     )
-    return Fix(
-        "safe" if why is None else "unsafe",
-        f"compute both and pick: `{text}`" + (f" (unsafe: {why})" if why else ""),
-        tuple(edits),
-    )
+    return fix_of(f"compute both and pick: `{text}`", edits, why)
 
 
 def _choice(file: OpenFile, test: ast.expr) -> _Choice:
@@ -347,15 +334,13 @@ def ask_for_reason(finding: Finding, bench: Workbench) -> Fix:
     if len(islands) != 1:
         raise Unclear("it is no function with a decorator")
     (island,) = islands
-    file = bench.file(island.path)
-    definition = file.definition(project.function(island)) if file is not None else None
-    if file is None or definition is None:
+    file = bench.open(island.path)
+    definition = file.definition(project.function(island))
+    if definition is None:
         raise Unclear("its definition cannot be read")
-    return Fix(
-        "unsafe",
-        f"ask for the reason above `{definition.name}` (unsafe: the comment is a stub that you complete)",
-        (file.insert_before(definition, "# TODO: say why this stays out of the graph."),),
-    )
+    comment = file.insert_before(definition, "# TODO: say why this stays out of the graph.")
+    message = f"ask for the reason above `{definition.name}`"
+    return fix_of(message, [comment], "the comment is a stub that you complete")
 
 
 def _is_disabled(bench: Workbench, where: FunctionRef) -> bool:
@@ -368,14 +353,6 @@ def _is_disabled(bench: Workbench, where: FunctionRef) -> bool:
             if isinstance(symbol, ExternalSymbol) and symbol.dotted in knowledge.names("disable"):
                 return True
     return False
-
-
-def _call(finding: Finding, bench: Workbench) -> tuple[OpenFile, ast.Call]:
-    """The call that a finding underlines."""
-    file, calls = bench.file(finding.span.path), bench.calls_at(finding.span)
-    if file is None or not calls:
-        raise Unclear("it is no call")
-    return file, calls[0]
 
 
 def _torch(bench: Workbench, file: OpenFile, node: ast.AST) -> str:

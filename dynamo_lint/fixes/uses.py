@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dynamo_lint.findings import Edit
-from dynamo_lint.fixes.attribute_uses import Unclear
-from dynamo_lint.fixes.edit_session import OpenFile
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.state.model import Kind
 
@@ -26,8 +25,8 @@ LIMITS = {"min": "max", "max": "min"}
 SEQUENCES = (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr)
 ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
-Seen = set[tuple[str, bool]]
-"""Local names that were followed, each as a number and as a truth value."""
+Seen = set[ast.AST | tuple[ast.AST | None, str, bool]]
+"""Arithmetic that was walked, and local names of functions, each as a number and as a truth value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +50,12 @@ class _Step(NamedTuple):
     node: ast.AST
 
 
-def flow(judge: Judge, node: ast.expr, name: str, boolean: bool) -> Flow:
-    """Follow a hot load of the attribute `name`; raises Unclear where only a Python number will do."""
-    found = list(_follow(judge, node, name, boolean, set()))
+def flow(judge: Judge, node: ast.expr, name: str, boolean: bool, walked: Seen | None = None) -> Flow:
+    """Follow a hot load of the attribute `name`; raises Unclear where only a Python number will do.
+
+    What was `walked` from another load is left out, so that a sum of many is walked once.
+    """
+    found = list(_follow(judge, node, name, boolean, set() if walked is None else walked))
 
     def of(kind: str) -> Iterator[ast.AST]:
         return (step.node for step in found if step.kind == kind)
@@ -86,6 +88,9 @@ def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) 
                 if not isinstance(op, allowed) or not _same_result(judge, above):
                     raise _refuse(judge, above, "gives a different result for a tensor")
                 boolean = False
+                if above in seen:
+                    return
+                seen.add(above)
                 if judge.is_tensor(above):
                     yield _Step("meets", above)
                     return
@@ -108,8 +113,9 @@ def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) 
                 return
             case ast.Assign(targets=[ast.Name(id=local)]) | ast.AnnAssign(target=ast.Name(id=local)):
                 yield _Step("leaves", above)
-                if (local, boolean) not in seen:
-                    seen.add((local, boolean))
+                way = judge.file.scope(above), local, boolean
+                if way not in seen:
+                    seen.add(way)
                     yield from _follow_local(judge, above, local, name, boolean, seen)
                 return
             case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, allowed):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from dynamo_lint.calls.decorators import is_replaced
 from dynamo_lint.calls.model import Step
@@ -13,8 +15,10 @@ from dynamo_lint.contract import Contract
 from dynamo_lint.findings import Finding, Fix, Related, Span
 from dynamo_lint.models.releases import holds
 from dynamo_lint.program.files import in_tests, is_measured
+from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import Confidence, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
+from dynamo_lint.regions.options import matches
 from dynamo_lint.state.model import AttributeState, Key, MutationSite, Outside, Place, WriteSite
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
@@ -56,17 +60,22 @@ class Rule:
     check: Callable[[Rule, Tables, Context], Iterable[Finding]]
 
 
+def named(code: str, name: str) -> Callable[[Callable[[Rule, Tables, Context], Iterable[Finding]]], Rule]:
+    """A rule of this code and name that checks by the function below."""
+    return partial(Rule, code, name)
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """The part of a finding that a rule decides."""
 
     message: str
     cost: str
-    effect: str
     subject: str
     advice: str
     step: str
     """The action of the line, as the last link of the chain."""
+    effect: str = ""
     entries: int | None = None
     severity: str | None = None
     """Only where the effect does not decide."""
@@ -87,23 +96,38 @@ def finding(
     outside: FunctionRef | None = None,
 ) -> Finding:
     """A finding in a hot function, or in one outside that changes its state, with its evidence."""
-    where = outside or hot.function
-    return placed(rule, context, where.path, position, where.id, claim, hot, tables)
+    return placed(rule, tables, context, outside or hot.function, position, claim, hot)
+
+
+def at_line(
+    rule: Rule,
+    tables: Tables,
+    context: Context,
+    where: FunctionRef,
+    line: int,
+    claim: Claim,
+    hot: CompiledFunction | None = None,
+) -> Finding:
+    """A finding about a line of any function."""
+    text = tables.bodies.line(where, line)
+    position = Position(line, len(text) - len(text.lstrip()) + 1, line, len(text.rstrip()) + 1)
+    return placed(rule, tables, context, where, position, claim, hot)
 
 
 def placed(
     rule: Rule,
+    tables: Tables,
     context: Context,
-    path: str,
+    where: FunctionRef,
     position: Position,
-    symbol: str,
     claim: Claim,
     hot: CompiledFunction | None = None,
-    tables: Tables | None = None,
     confidence: str = "certain",
+    elsewhere: str | None = None,
 ) -> Finding:
-    """A finding outside hot code: where something is set up; `hot` is the compiled code that it concerns."""
-    entries = [tables.regions.entries[number] for number in hot.entries] if tables and hot else []
+    """A finding about any function; `hot` is the compiled code that it concerns, `elsewhere` another file."""
+    path, symbol = elsewhere or where.path, where.id
+    entries = [tables.regions.entries[number] for number in hot.entries] if hot is not None else []
     # What only a test or a benchmark compiles says nothing of how the users of the code around it run that.
     known = [one for one in entries if one.confidence < Confidence.POSSIBLE]
     unproven = (
@@ -113,9 +137,9 @@ def placed(
     unproven = unproven or (
         in_tests(path) and claim.effect in {"break", "per-value", "per-instance", "storm"}
     )
-    if hot is not None and tables is not None:
+    if hot is not None:
         unproven = unproven or not tables.chosen.isdisjoint(claim.keys) or is_aside(tables, hot, position)
-        unproven = unproven or (symbol == hot.function.id and is_idle(tables, hot, position))
+        unproven = unproven or (where == hot.function and is_idle(tables, hot, position))
     entry = entries[0] if entries else None
     chain = hot.chain if hot is not None else ()
     return Finding(
@@ -207,7 +231,8 @@ def related_sites(state: AttributeState, main: WriteSite | MutationSite | Outsid
             found.setdefault((path, line), Related(path, line, column, message))
 
     for outside in state.outside:
-        _outside(add, outside)
+        message = "initialised here" if outside.initial else "written outside the region here"
+        add(outside.path, outside.line, outside.column, message)
     for write in state.writes:
         add(write.hot.function.path, write.position.line, write.position.column, "also written here")
     for change in state.mutations:
@@ -217,6 +242,45 @@ def related_sites(state: AttributeState, main: WriteSite | MutationSite | Outsid
     return tuple(found.values())
 
 
-def _outside(add: Callable[[str, int, int, str], None], outside: Outside) -> None:
-    message = "initialised here" if outside.initial else "written outside the region here"
-    add(outside.path, outside.line, outside.column, message)
+def storm(limit: int, what: str = "this code", per: str = "call") -> str:
+    """Every call, or every new value, compiles `what`; `limit` is the recompile limit."""
+    return (
+        f"one recompile per {per} until the recompile limit ({limit}); "
+        f"after that {what} is never compiled again and runs eagerly"
+    )
+
+
+def bounded(entries: int, unit: str = "value") -> str:
+    """One version for each of a known number of values, keys or lengths."""
+    return f"one compiled version per {unit}, {entries} in all"
+
+
+def costs(
+    effect: str, entries: int | None, limit: int, once: str, each: str = "value", who: str = "it"
+) -> str:
+    """Return the cost of state that changes, by its effect; `once` says what one compile more buys."""
+    if effect == "storm":
+        return storm(limit)
+    if effect == "once":
+        return once
+    if entries is not None:
+        return bounded(entries, each)
+    return f"one compiled version per {each}; beyond the recompile limit ({limit}) {who} runs eagerly"
+
+
+def nodes_of(tables: Tables, where: FunctionRef) -> Iterator[ast.AST]:
+    """The syntax of a function or a file; nothing where it cannot be read."""
+    return (node for statement in tables.bodies.of(where) or () for node in ast.walk(statement))
+
+
+def is_quiet(project: Project, where: FunctionRef) -> bool:
+    """Whether code is that of tests, which may do as they like."""
+    return where.path not in project.files or in_tests(where.path)
+
+
+def is_named(project: Project, where: FunctionRef, patterns: Iterable[str]) -> bool:
+    """Whether a function, or one around it, is one of those that patterns name."""
+    parts = where.key.split(".<locals>.")
+    around = [FunctionRef(where.path, ".<locals>.".join(parts[: n + 1])) for n in range(len(parts))]
+    patterns = tuple(patterns)
+    return any(matches(project, one, patterns) for one in around)

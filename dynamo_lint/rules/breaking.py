@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
+from dynamo_lint import knowledge
 from dynamo_lint.breaks.frames import Break
+from dynamo_lint.breaks.interpreter import is_documented
 from dynamo_lint.findings import Finding
-from dynamo_lint.rules.base import Claim, Context, Rule, finding, is_idle, region
+from dynamo_lint.index import ir
+from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.models.drivers import NAMES
+from dynamo_lint.program.refs import Confidence, ExternalSymbol, FunctionRef, Node
+from dynamo_lint.regions.model import Call, CompiledFunction
+from dynamo_lint.rules.base import (
+    Claim,
+    Context,
+    Rule,
+    at_line,
+    finding,
+    is_idle,
+    is_named,
+    is_quiet,
+    named,
+    region,
+    storm,
+)
 from dynamo_lint.rules.interpreted import caught, failures
-from dynamo_lint.rules.messages import storm
 from dynamo_lint.state.provenance import Tables
 
 _COSTS = {
@@ -23,9 +43,9 @@ _COSTS = {
 class Wording:
     """The words of one rule."""
 
-    why: str
-    """Why the graph ends there: goes on from what the line does; may be empty."""
     advice: str
+    why: str = ""
+    """Why the graph ends there: goes on from what the line does; may be empty."""
     why_again: str = ""
     """The same where the line is compiled again and again."""
 
@@ -69,3 +89,116 @@ def _cost(one: Break, context: Context) -> str:
         return "the call fails: with `fullgraph=True` a graph break is an error"
     found = _COSTS[one.effect]
     return found if one.usual else f"{found}, where it runs"
+
+
+def _of_table(code: str, name: str, **words: str) -> Rule:
+    """A rule that is about such lines and nothing else, by its row."""
+    return Rule(code, name, partial(broken, wording=Wording(**words)))
+
+
+BREAKS = tuple(_of_table(code, **row) for code, row in knowledge.table("break_rules").items())
+
+
+_ISLAND = Wording(
+    why="so that the graph ends before it and another begins behind it",
+    advice=('say why: `@torch.compiler.disable(reason="…")` or a comment beside it; or let Dynamo trace it'),
+)
+_IN_WORDS = r"#(?!\s*(?:noqa|nosec|(?:type|pragma|pylint|pyright|mypy|ruff|fmt|expect|dynamo-lint):))"
+"""A comment that is not just for a tool."""
+_Calls = dict[FunctionRef, list[tuple[CompiledFunction, Call]]]
+
+
+@named("DYN406", "undocumented-disable")
+def undocumented_disable(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each call of an island, or for one about which no call tells, where it is made."""
+    islands = _islands(tables)
+    spelt: dict[tuple[str, int, str], set[FunctionRef]] = defaultdict(set)
+    for island, calls in islands.items():
+        for hot, call in calls:
+            spelt[hot.function.path, call.line, call.callee or ""].add(island)
+    told: set[FunctionRef] = set()
+    for found in broken(rule, tables, context, _ISLAND):
+        path, callee = found.span.path, found.subject.partition("(")[0].rpartition(".")[2]
+        inside = FunctionRef(path, found.symbol.partition("::")[2])
+        meant = spelt.get((path, found.span.line, callee), {inside})
+        told |= meant
+        if not all(_is_listed(tables, context, one) for one in meant):
+            yield found
+    for island, calls in islands.items():
+        if island in told or is_quiet(tables.project, island):
+            continue
+        hot, listing = calls[0][0], context.contract_of(island.path).eager_islands
+        if listing and not _is_listed(tables, context, island):
+            yield _made(rule, tables, context, island, hot, "and is none of the contract's `eager-islands`")
+        elif not listing and _is_bare(tables, island):
+            yield _made(rule, tables, context, island, hot, "and no comment beside it says why")
+
+
+def _islands(tables: Tables) -> _Calls:
+    """The functions that are kept out of the graph, each with the compiled code that calls it."""
+    found: _Calls = defaultdict(list)
+    for hot in tables.regions.hot:
+        for call in tables.regions.calls.get(Node(hot.function, hot.receiver), ()):
+            if call.disabled and call.confidence < Confidence.POSSIBLE:
+                found[call.target.function].append((hot, call))
+    return found
+
+
+def _is_listed(tables: Tables, context: Context, where: FunctionRef) -> bool:
+    return is_named(tables.project, where, context.contract_of(where.path).eager_islands)
+
+
+def _is_bare(tables: Tables, island: FunctionRef) -> bool:
+    """Whether the only comments beside the decorators of a function are for tools."""
+    said = (is_documented(tables.project, tables.bodies, island, one) for one in ("#", _IN_WORDS))
+    return tuple(said) == (True, False)
+
+
+def _made(
+    rule: Rule, tables: Tables, context: Context, island: FunctionRef, hot: CompiledFunction, why: str
+) -> Finding:
+    """A finding at the decorators of an island."""
+    function = tables.project.function(island)
+    claim = Claim(
+        message=f"`{function.qualname}` stays out of the compiled `{region(tables, hot)}`, {why}",
+        cost="a graph break at each call of it, for a reason that nobody may remember",
+        severity="warning",
+        subject=function.qualname,
+        advice=_ISLAND.advice,
+        step="is kept out of the graph",
+    )
+    return at_line(rule, tables, context, island, function.first_line, claim, hot)
+
+
+_SETTING = Wording(
+    why="which Dynamo does not trace",
+    advice="make the setting around the compiled calls, or once before the first of them",
+)
+
+
+@named("DYN508", "setting-in-region")
+def setting_in_region(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each such line, and for each decorator that makes a setting."""
+    yield from broken(rule, tables, context, _SETTING)
+    for hot in tables.regions.hot:
+        for decorator in _patches(tables, hot):
+            claim = Claim(
+                message=f"the decorator changes a setting of Dynamo around the compiled `{hot.function.key}`",
+                cost="a graph break before it: Dynamo does not trace what makes the setting",
+                effect="break",
+                severity="note" if hot.compiled else None,  # what it decorates is compiled all the same
+                subject=hot.function.id,
+                advice=_SETTING.advice,
+                step="changes a setting of Dynamo",
+            )
+            yield at_line(rule, tables, context, hot.function, decorator.line, claim, hot)
+
+
+def _patches(tables: Tables, hot: CompiledFunction) -> Iterator[ir.Call]:
+    """The decorators of a compiled function that make settings while it runs."""
+    function = tables.project.function(hot.function)
+    for one in function.decorators:
+        if isinstance(one, ir.Call):
+            symbols = tables.project.symbols(one.function, hot.function.path, function.outer or MODULE_KEY)
+            if any(isinstance(s, ExternalSymbol) and s.dotted in NAMES["patch"] for s in symbols):
+                yield one

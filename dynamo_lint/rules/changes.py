@@ -5,10 +5,13 @@ For models that no run (interpreter/) reaches; where one does, it corrects or re
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from dynamo_lint.rules.base import Context
+from dynamo_lint.index import ir
+from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.rules.base import Context, nodes_of
 from dynamo_lint.state.model import (
     SCALARS,
     AttributeState,
@@ -21,6 +24,7 @@ from dynamo_lint.state.model import (
     Write,
     WriteSite,
 )
+from dynamo_lint.state.provenance import Tables
 
 FLOAT_MATH = frozenset({Use.TENSOR_MATH, Use.ARITHMETIC, Use.STORED, Use.NONE_TEST, Use.RETURNED, Use.NAMED})
 """Uses in which Dynamo makes a float that comes from outside dynamic after the first change."""
@@ -313,3 +317,73 @@ def _of_constants(state: AttributeState, sites: list[WriteSite], start: Kinds) -
 
 def _differs(write: Write, others: list[str | None]) -> bool:
     return write.value.constants is None or not write.value.constants <= set(others) or len(set(others)) != 1
+
+
+def on_class(tables: Tables, state: AttributeState, context: Context) -> str | None:
+    """The effect of setting an attribute on a class where this torch does not trace that; None elsewhere.
+
+    Behind the break Dynamo still takes what `self.__class__` or `cls` holds for a constant.
+    """
+    if state.scoped or context.has("class-attributes-are-guarded"):
+        return None
+    found = {_setting(tables, site) for site in state.writes}
+    return None if None in found or not found else "stale" if "stale" in found else "break"
+
+
+def _setting(tables: Tables, site: WriteSite) -> str | None:
+    ref = site.hot.function
+    for node in nodes_of(tables, ref):
+        match node:
+            case ast.Attribute(owner, attribute, ast.Store()) if (
+                node.lineno == site.position.line and attribute == site.write.place[-1]
+            ):
+                return _of_owner(tables, site, owner)
+    return None
+
+
+def _of_owner(tables: Tables, site: WriteSite, owner: ast.expr) -> str | None:
+    match owner:
+        case ast.Attribute(attr="__class__") | ast.Call(func=ast.Name("type")) | ast.Name("cls"):
+            return "stale"
+        case ast.Name(name):
+            path, key = site.hot.function.path, site.hot.function.key
+            found = tables.project.symbols(ir.Name(name), path, key)
+            return "break" if any(isinstance(one, ClassRef) for one in found) else None
+    return None
+
+
+_SUMS = frozenset({Use.ARITHMETIC, Use.STORED})
+Lines = set[tuple[FunctionRef, int]]
+
+
+def unused(tables: Tables, state: AttributeState, context: Context) -> bool:
+    """Whether this torch lets a number pass that no line does more with than to add to it.
+
+    It is a name of a module or function, or an entry of a `__dict__`: an attribute that is read as one
+    (`self.n += 1`) is guarded all the same, and so is a number that starts over at some value.
+    """
+    writes: Lines = {(site.hot.function, site.position.line) for site in state.writes}
+    reads = {(site.hot.function, site.position.line) for site in state.reads}
+    places = {len(site.write.place) for site in state.writes}
+    return (
+        reads <= writes
+        and {site.use for site in state.reads} <= _SUMS
+        and places == {1 if state.scoped else 2}
+        and all(site.write.value.bound is None for site in state.writes)
+        and all(_adds_only(tables, state, ref, writes) for ref, _ in writes)
+        and context.has("unused-numbers-are-not-guarded")
+    )
+
+
+def _adds_only(tables: Tables, state: AttributeState, ref: FunctionRef, writes: Lines) -> bool:
+    name = state.key.attribute
+    namespaces = set()
+    for node in nodes_of(tables, ref):
+        match node:
+            case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name("vars")):
+                namespaces.add((ref, node.lineno))
+            case ast.Attribute(attr=attribute) if attribute == name:
+                return False
+            case ast.Name(identifier, ast.Load()) if identifier == name and (ref, node.lineno) not in writes:
+                return False
+    return state.scoped or {one for one in writes if one[0] == ref} <= namespaces

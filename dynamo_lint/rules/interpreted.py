@@ -1,4 +1,4 @@
-"""Findings about the calls of compiled code as the interpreter meets them."""
+"""Rules about calls of compiled code as the interpreter meets them: eager ones, and those that recompile."""
 
 from __future__ import annotations
 
@@ -7,28 +7,56 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from dynamo_lint.breaks.frames import Break
-from dynamo_lint.findings import Finding
+from dynamo_lint.findings import Finding, Related
 from dynamo_lint.interpreter.find import runs
+from dynamo_lint.interpreter.guards import SIZES
 from dynamo_lint.interpreter.model import Met, Site
+from dynamo_lint.models.drivers import AUTOCAST, GRADIENTS, NAMED
 from dynamo_lint.program.refs import Position
-from dynamo_lint.rules.base import Claim, Context, Rule, placed
-from dynamo_lint.rules.messages import bounded, storm
+from dynamo_lint.rules.base import Claim, Context, Rule, at_line, bounded, is_quiet, named, placed, storm
+from dynamo_lint.state.opt_in import OptIn
 from dynamo_lint.state.provenance import Tables
 
-EAGER = frozenset(
-    {
-        "builtin",
-        "forward",
-        "unwrapped",
-        "copy",
-        "disabled",
-        "off",
-        "suppressed",
-        "swallowed",
-        "suppressing",
-        "hiding",
-    }
-)
+_BYPASSES = {
+    "forward": (
+        "calls the method of the module, not the module, which alone is compiled",
+        "call the module itself",
+    ),
+    "unwrapped": (
+        "calls the module below the compiled one",
+        "call what `torch.compile` returned",
+    ),
+    "copy": (
+        "copies a module that is compiled in place, and the copy is not compiled",
+        "compile the copy as well",
+    ),
+    "disabled": (
+        "compiles what a decorator keeps Dynamo from",
+        "take the decorator away, or do not compile it",
+    ),
+}
+"""By how a line goes around compiled code: what it does, and the way out."""
+_HIDES = {
+    "suppressed": (
+        "`suppress_errors` hides that `{}` cannot be compiled",
+        "all calls of it run eagerly, for good",
+    ),
+    "swallowed": (
+        "this `except` hides that `{}` cannot be compiled",
+        "every call fails, and runs eagerly instead",
+    ),
+    "suppressing": (
+        "`suppress_errors` would hide it if `{}` could not be compiled",
+        "nothing yet; from the first failure on, its calls would run eagerly",
+    ),
+    "hiding": (
+        "this `except` would hide it if `{}` could not be compiled",
+        "nothing yet; calls that fail would run eagerly",
+    ),
+}
+"""By how a failure to compile is hidden: what is said, and what it costs."""
+EAGER = frozenset({"builtin", "off", *_BYPASSES, *_HIDES})
+"""What a line does that makes calls run eagerly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +123,17 @@ class Turning:
     site: Site
     met: tuple[Met, ...]
 
-    def effect(self, context: Context) -> tuple[str, int | None]:
-        """The effect, and the number of versions unless they run into the limit."""
+    def price(self, context: Context, what: str) -> tuple[str, int | None, str]:
+        """The effect, the number of versions unless they run into the limit, and the cost as a sentence."""
         entries = len(self.met) + 1
         if entries > context.recompile_limit:
-            return "storm", None
-        return ("once", 2) if entries == 2 else ("per-value", entries)
+            return "storm", None, storm(context.recompile_limit, what)
+        return "once" if entries == 2 else "per-value", entries, bounded(entries)
 
-    def cost(self, context: Context, what: str) -> str:
-        """The same as a sentence."""
-        _, entries = self.effect(context)
-        return storm(context.recompile_limit, what) if entries is None else bounded(entries)
+    @property
+    def last(self) -> Met:
+        """The last of the compiles."""
+        return self.met[-1]
 
 
 def turning(tables: Tables, wanted: Callable[[Met], str]) -> Iterator[Turning]:
@@ -132,12 +160,226 @@ def stated(rule: Rule, tables: Tables, context: Context, site: Site, claim: Clai
     word = "likely" if met.doubt else "certain"
     if met.tried:
         claim = replace(claim, severity="note")  # what a test does says nothing of how users will run it
-    found = placed(rule, context, site.where.path, position, site.where.id, claim, confidence=word)
+    found = placed(rule, tables, context, site.where, position, claim, confidence=word)
     entries = {(entry.path, entry.line) for entry in tables.regions.entries}
     place = met.compile.site.place if met.compile is not None else None
     return replace(found, region=place if place in entries else None, unit=met.unit)
 
 
-def name_of(unit: str) -> str:
+def unit_name(unit: str) -> str:
     """A compiled module or function, as a person would name it."""
     return unit.rpartition("::")[2] or unit
+
+
+@named("DYN110", "mode-flip")
+def mode_flip(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each mode that some calls of a program have and others have not."""
+    for one in turning(tables, lambda met: met.what if met.what in (GRADIENTS, AUTOCAST) else ""):
+        what, (effect, entries, cost) = one.last.what, one.price(context, "it")
+        claim = Claim(
+            message=f"{what} differs between calls of the compiled code, and Dynamo guards on it",
+            cost=cost,
+            effect=effect,
+            entries=entries,
+            subject=f"{one.site.where.id}: {what}",
+            advice="accept the extra compile, or keep the mode the same for all compiled calls",
+            step=f"changes {what}",
+        )
+        yield stated(rule, tables, context, one.site, claim, one.last)
+
+
+@named("DYN302", "late-hook")
+def late_hook(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding per registration that compiled code will not see."""
+    said: set[Site] = set()
+    for run in runs(tables):
+        for stale in run.stale:
+            if stale.hook is None or stale.doubt or stale.hook.site in said:
+                continue
+            site, region = stale.hook.site, unit_name(stale.target)
+            said.add(site)
+            text = ast.unparse(site.node.func) if isinstance(site.node, ast.Call) else stale.what
+            claim = Claim(
+                message=f"`{text}(...)` gives a part of the compiled `{region}` a hook that it had not when "
+                "it was compiled",
+                cost="the hook is never called: Dynamo does not guard on hooks of inner modules",
+                effect="stale",
+                subject=text,
+                advice="register hooks before the first compiled call, and the same for all that share its "
+                "code, or call `torch.compiler.reset()` after",
+                step="registers a hook",
+            )
+            met = Met("hook", site, stale.called, stale.target, False, stale.compile, tried=run.tried)
+            yield stated(rule, tables, context, site, claim, met)
+
+
+@named("DYN502", "uncompiled-builtin")
+def uncompiled_builtin(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each `.compile()` whose module runs no code but that of torch."""
+    for one in told(tables, "builtin"):
+        if context.has("torch-modules-compile-in-place"):
+            return
+        name = unit_name(one.met[0].unit)
+        claim = Claim(
+            message=f"`{one.source}` compiles nothing: `{name}` has no `forward` but that of torch, which "
+            "Dynamo skips when it is compiled in place",
+            cost="it runs eagerly, as if the call were not there",
+            effect="eager",
+            severity="warning" if one.doubt else None,
+            subject=f"{name}.compile",
+            advice="keep and call what `torch.compile(module)` returns, or compile the module around it",
+            step="compiles a module of torch in place",
+        )
+        yield stated(rule, tables, context, one.site, claim, one.likeliest)
+
+
+@named("DYN503", "bypassed-compile")
+def bypassed_compile(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each line by which compiled code is not reached."""
+    for one in told(tables, *_BYPASSES):
+        does, advice = _BYPASSES[one.met[0].what]
+        name = unit_name(one.met[0].unit)
+        claim = Claim(
+            message=f"`{one.source}` {does}: `{name}` runs eagerly",
+            cost="these calls run eagerly, without a warning",
+            effect="eager",
+            severity=_severity(one),
+            subject=f"{name}: {one.source}",
+            advice=advice,
+            step="goes around the compiled code",
+        )
+        yield stated(rule, tables, context, one.site, claim, one.likeliest)
+
+
+def _severity(one: Told) -> str | None:
+    """Who unwraps a model beside calling it compiled means to; what may not happen is a note."""
+    meant = one.partly and one.met[0].what == "unwrapped"
+    return "note" if one.doubt or meant else None
+
+
+@named("DYN504", "compile-switched-off")
+def compile_switched_off(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each switch under which compiled code is called."""
+    for one in told(tables, "off"):
+        name = unit_name(one.met[0].unit)
+        claim = Claim(
+            message=f"`{one.source}` switches compiling off, and `{name}` is called under it",
+            cost="these calls run eagerly, without a warning",
+            effect="eager",
+            severity="note" if one.doubt or one.partly else "warning",
+            subject=one.source,
+            advice="take it away, or leave it off unless a user asks for it, and log that it is on",
+            step="switches compiling off",
+        )
+        yield stated(rule, tables, context, one.site, claim, one.likeliest)
+    yield from _opted_in(rule, tables, context)
+
+
+def _opted_in(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """A note for each call that compiles only where somebody sets a variable."""
+    entries = {(entry.path, entry.line) for entry in tables.regions.entries}
+    sites = {(one.where, one.line) for one in tables.practice.compiles if one.sure}
+    for where, site in tables.project.calls_of("compile"):
+        if (where.path, site.call.line) in entries:
+            sites.add((where, site.call.line))
+    reading = OptIn(tables.project, tables.bodies)
+    for where, line in sorted(sites):
+        variable = None if is_quiet(tables.project, where) else reading.variable_for(where, line)
+        if variable is not None:
+            claim = Claim(
+                message=f"nothing is compiled here unless `{variable}` is set in the environment",
+                cost="a job whose launcher forgets the variable runs eagerly, without a warning",
+                severity="note",
+                subject=variable,
+                advice="compile by default, and let a variable switch it off; or log which of the two it is",
+                step="compiles on request",
+            )
+            yield at_line(rule, tables, context, where, line, claim)
+
+
+@named("DYN505", "hidden-compile-failure")
+def hidden_compile_failure(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each setting or handler; a note where nothing is known to fail."""
+    failing = {one.site for one in (*told(tables, "suppressed"), *caught(tables))}
+    for one in told(tables, *_HIDES):
+        if one.met[0].what == "swallowed" and one.site not in failing:
+            continue  # it is compiled in another way then
+        what = next((met.what for met in one.met if met.what in {"suppressed", "swallowed"}), one.met[0].what)
+        message, cost = _HIDES[what]
+        name = unit_name(one.met[0].unit)
+        claim = Claim(
+            message=message.format(name),
+            cost=cost,
+            effect="eager",
+            severity="warning" if one.site in failing and not one.doubt else "note",
+            subject=f"{name}: {what}",
+            advice="let it fail, or catch only what is expected, and log and count it",
+            step="hides a failure to compile",
+            related=tuple(_reason(failure) for failure in failures(tables, one))
+            if what == "swallowed"
+            else (),
+        )
+        yield stated(rule, tables, context, one.site, claim, one.likeliest)
+
+
+def _reason(failure: Break) -> Related:
+    place = failure.position
+    return Related(failure.hot.function.path, place.line, place.column, f"{failure.row.does}: fails here")
+
+
+@named("DYN506", "static-sizes")
+def static_sizes(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each call that hands static code another size than before."""
+    for one in turning(tables, lambda met: SIZES if met.what == SIZES and met.static else ""):
+        last, (effect, entries, cost) = one.last, one.price(context, "a size")
+        option = last.compile is not None and last.compile.keyword("dynamic") is False
+        why = "`dynamic=False`" if option else "`automatic_dynamic_shapes = False`"
+        name = unit_name(last.unit)
+        claim = Claim(
+            message=f"`{name}` is called with other sizes here, and {why} makes each size a constant",
+            cost=cost,
+            effect=effect,
+            entries=entries,
+            severity="note" if last.doubt else None,
+            subject=f"{name}: sizes",
+            advice="mark the axis: `torch._dynamo.maybe_mark_dynamic(batch, axis)`; or pad to few sizes",
+            step="passes another size",
+        )
+        yield stated(rule, tables, context, one.site, claim, one.last)
+
+
+@named("DYN507", "unmarked-size")
+def unmarked_size(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One note for each call that makes a size dynamic by its second value."""
+    for one in turning(tables, lambda met: SIZES if met.what == SIZES and not met.static else ""):
+        name = unit_name(one.last.unit)
+        claim = Claim(
+            message=f"`{name}` is called with other sizes here, and nothing marks the axis that varies",
+            cost="one extra compile, after which the size is dynamic",
+            effect="once",
+            entries=len(one.met) + 1,
+            severity="note",
+            subject=f"{name}: sizes",
+            advice="mark the axis on the first batch: `torch._dynamo.maybe_mark_dynamic(batch, axis)`",
+            step="passes another size",
+        )
+        yield stated(rule, tables, context, one.site, claim, one.last)
+
+
+@named("DYN509", "global-state-flip")
+def global_state_flip(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each state and compiled function."""
+    states = NAMED.keys() - {GRADIENTS, AUTOCAST}  # DYN110 is about those
+    for one in turning(tables, lambda met: met.what if met.what in states else ""):
+        what, (effect, entries, cost) = NAMED[one.last.what], one.price(context, "it")
+        claim = Claim(
+            message=f"{what} changes between calls of compiled code, and Dynamo guards on it",
+            cost=cost,
+            effect=effect,
+            entries=entries,
+            severity="note" if one.last.doubt else None,
+            subject=what,
+            advice="set it once, before the first compiled call",
+            step=f"changes {what}",
+        )
+        yield stated(rule, tables, context, one.site, claim, one.last)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dynamo_lint import knowledge
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.interpreter.find import Run, runs
 from dynamo_lint.interpreter.guards import LENGTH, Recompile, Stale, Write
@@ -22,10 +23,9 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.refs import ClassRef
-from dynamo_lint.rules.base import Claim, Context, Rule
-from dynamo_lint.rules.guard_filters import stale as stale_of
-from dynamo_lint.rules.interpreted import name_of, stated
-from dynamo_lint.rules.messages import bounded, storm
+from dynamo_lint.rules.base import Claim, Context, Rule, bounded, costs
+from dynamo_lint.rules.guard_filters import as_stale
+from dynamo_lint.rules.interpreted import stated, unit_name
 from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
 
@@ -67,7 +67,7 @@ def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> I
             yield _found(rules[cause.code], tables, context, cause)
         for cause in _causes(run.skipped, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
-            late = stale_of(rules["DYN303"], found, "a stance skips the guards of these calls")
+            late = as_stale(rules["DYN303"], found, "a stance skips the guards of these calls")
             yield replace(late, severity="note") if run.tried else late
         for stale in {
             (one.what, one.target): one for one in run.stale if not one.doubt and one.hook is None
@@ -156,28 +156,21 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
 def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Finding:
     effect, entries = _effect(cause, context)
     last = cause.last
-    region, name = name_of(last.target), title(last)
+    region, name = unit_name(last.target), title(last)
     exact = last.guard.source not in last.cache.unknown and cause.calls > context.recompile_limit
     library = isinstance(last.holder, Object) and isinstance(last.holder.kind, str)
-    cost = (
-        storm(context.recompile_limit)
-        if effect == "storm"
-        else "one extra compile, at the first change"
-        if effect == "once"
-        else bounded(entries, "instance" if effect == "per-instance" else "value")
-        + ("" if entries <= context.recompile_limit else f"; the limit is {context.recompile_limit}")
-        if entries is not None
-        else f"one compiled version per value; beyond the recompile limit ({context.recompile_limit}) "
-        "it runs eagerly"
-    )
+    limit, each = context.recompile_limit, "instance" if effect == "per-instance" else "value"
+    cost = costs(effect, entries, limit, "one extra compile, at the first change", each)
+    cost += f"; the limit is {limit}" if entries is not None and entries > limit else ""
+    words = knowledge.table("recompiles")[rule.code]
     claim = Claim(
-        message=_MESSAGES[rule.code].format(name=name, region=region),
+        message=f"{words['says'].format(name=name, region=region)}, and Dynamo guards on it",
         cost=cost,
         effect=effect,
         entries=entries if exact else None,
         subject=subject(last),
         keys=tuple(_named(last, tables)),
-        advice=_OF_LIBRARIES if library else _ADVICE[rule.code].format(name=name),
+        advice=_OF_LIBRARIES if library else words["advice"].format(name=name),
         step=f"changes `{name}`",
         related=tuple(_related(cause)),
     )
@@ -197,7 +190,7 @@ def _named(one: Recompile, tables: Tables) -> Iterator[Key]:
 
 
 def _stale(rule: Rule, tables: Tables, context: Context, stale: Stale, run: Run) -> Finding:
-    region = name_of(stale.target)
+    region = unit_name(stale.target)
     claim = Claim(
         message=f"`{stale.what}` is replaced behind the compiled `{region}`, which has no guard for it",
         cost="later calls use what was there when the code was compiled: wrong results, and nothing says so",
@@ -211,36 +204,7 @@ def _stale(rule: Rule, tables: Tables, context: Context, stale: Stale, run: Run)
     return stated(rule, tables, context, stale.site, claim, met)
 
 
-_GUARDED = "and Dynamo guards on it"
-_MESSAGES = {
-    "DYN101": f"the compiled `{{region}}` changes `{{name}}`, {_GUARDED}",
-    "DYN102": f"`{{name}}` is rebound between calls of the compiled `{{region}}`, {_GUARDED}",
-    "DYN103": f"`{{name}}` is None at first and a tensor later in the compiled `{{region}}`, {_GUARDED}",
-    "DYN104": f"the compiled `{{region}}` sets `{{name}}` on its first call, {_GUARDED}",
-    "DYN105": f"`{{name}}` changes its length or keys between calls of the compiled `{{region}}`, {_GUARDED}",
-    "DYN106": f"`{{name}}` around the compiled `{{region}}` changes between its calls, {_GUARDED}",
-    "DYN107": f"`{{name}}` differs between instances that share the compiled `{{region}}`, {_GUARDED}",
-    "DYN108": f"instances that share the compiled `{{region}}` hold something else in `{{name}}`, {_GUARDED}",
-    "DYN109": f"`{{name}}` differs between calls of the compiled `{{region}}`, {_GUARDED}",
-    "DYN110": f"`{{name}}` changes between calls of the compiled `{{region}}`, {_GUARDED}",
-    "DYN111": f"`{{name}}` differs whenever `{{region}}` is compiled anew, {_GUARDED}",
-    "DYN203": f"`{{name}}` appears or goes between calls of the compiled `{{region}}`, {_GUARDED}",
-}
 _OF_LIBRARIES = "use few distinct values, or write the operation out with the value in a tensor"
-_ADVICE = {
-    "DYN101": "keep `{name}` in a buffer and change it in place, or count outside the compiled code",
-    "DYN102": "keep `{name}` in a buffer and fill it in place (`.fill_(value)`), or pass a tensor",
-    "DYN103": "let `{name}` start as a tensor of zeros",
-    "DYN104": "set `{name}` before the first compiled call",
-    "DYN105": "return what is collected in `{name}`, or keep it in a tensor of fixed size",
-    "DYN106": "pass `{name}` as a tensor",
-    "DYN107": "decide by `{name}` outside of the compiled code, or keep it in a buffer",
-    "DYN108": "make one class per variant, compiled separately",
-    "DYN109": "pass `{name}` as a tensor",
-    "DYN110": "keep `{name}` the same for all compiled calls, or accept the extra compile",
-    "DYN111": "compile the function once, outside of the loop, and pass `{name}` as a tensor",
-    "DYN203": "set `{name}` before the first compiled call",
-}
 
 
 def _last_write(one: Recompile) -> Write | None:
@@ -291,21 +255,21 @@ def subject(one: Recompile) -> str:
     """The state by the class that holds it, or by the function whose argument it is."""
     source = one.guard.source
     if one.holder is None or one.holder is MISSING:
-        region = name_of(one.target)
+        region = unit_name(one.target)
         return f"{region}({source.name})" if source.root == "argument" else source.name.rpartition("::")[2]
     if (
         source.root == "argument"
         and source.name != "self"
         and all(step == "item" for step, _ in source.steps)
     ):
-        return f"{name_of(one.target)}({source.name})"
+        return f"{unit_name(one.target)}({source.name})"
     names = [key for step, key in source.steps if step in {"attribute", "own"}]
     holder = one.holder
     owner = holder.ref if isinstance(holder, ClassObject) else getattr(holder, "kind", None)
     if one.key != LENGTH and isinstance(owner, ClassRef | str):
         name = owner.name if isinstance(owner, ClassRef) else owner.rpartition(".")[2]
         return f"{name}.{one.key}"
-    return f"{name_of(one.target)}: {names[-1] if names else spelled(source)}"
+    return f"{unit_name(one.target)}: {names[-1] if names else spelled(source)}"
 
 
 @dataclass(frozen=True, slots=True)

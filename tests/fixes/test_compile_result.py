@@ -8,9 +8,8 @@ import pytest
 
 from dynamo_lint.findings import Finding, Span
 from dynamo_lint.fixes import compile_result
-from dynamo_lint.fixes.attribute_uses import Unclear
 from dynamo_lint.fixes.bytes import apply
-from dynamo_lint.fixes.edit_session import Workbench
+from dynamo_lint.fixes.edit_session import Unclear, Workbench
 from dynamo_lint.index.summarize import summarize
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve

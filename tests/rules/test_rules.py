@@ -361,6 +361,11 @@ def test_effects_and_severities_are_those_of_the_interface():
             assert found.severity in SEVERITIES
 
 
+def test_columns_count_characters_not_bytes():
+    (found,) = lint('import torch\nmodel = torch.nn.Linear(1, 1)\nwho = "é"; torch.compile(model)\n')
+    assert (found.code, found.span.column, found.span.end_column) == ("DYN501", 12, 32)
+
+
 def test_every_rule_is_seen_in_some_case():
     codes = {found.code for path in CASES.glob("*.py") for found in lint(path.read_text())}
     codes |= {claim.code for theme in THEMES for case in cases(theme) for claim in case.expected}

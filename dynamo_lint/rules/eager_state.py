@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from dynamo_lint import knowledge
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index import ir
+from dynamo_lint.index.ir import Call
 from dynamo_lint.index.lower import terminal_name
-from dynamo_lint.program.refs import FunctionRef
+from dynamo_lint.program.refs import FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
-from dynamo_lint.rules.base import Claim, Context, Rule, finding, placed, region
-from dynamo_lint.rules.caches import COMPILING, bypassed, eager_business
-from dynamo_lint.rules.eager_code import line_of
+from dynamo_lint.rules.base import Claim, Context, Rule, at_line, finding, named, nodes_of, region
 from dynamo_lint.state.provenance import Tables
 
 OPAQUE = knowledge.last_names("hides")
+_SKIPPED = "only in code that is skipped while compiling"
 
 
-def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+@named("DYN304", "eager-only-mutation")
+def eager_only_mutation(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per attribute that is written where compiled code never runs, and per bypassed memo."""
     for hot, place, claim in bypassed(tables):
         yield finding(rule, tables, context, hot, place, claim)
@@ -32,25 +34,13 @@ def check(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
             if store.name == ir.ITEM or (hot.function.id, store.name) in seen:
                 continue
             seen.add((hot.function.id, store.name))
-            if eager_business(tables, hot.function, store.name):
-                continue
-            if _while_not_compiling(tables, hot.function, store.line):
-                yield _finding(
-                    rule,
-                    tables,
-                    context,
-                    hot,
-                    hot.function,
-                    store,
-                    "only in code that is skipped while compiling",
-                )
+            own = eager_business(tables, hot.function, store.name)
+            if not own and _while_not_compiling(tables, hot.function, store.line):
+                yield _finding(rule, tables, context, hot, hot.function, store, _SKIPPED)
     for function_ref, hot, how in _opaque(tables):
-        function = tables.project.function(function_ref)
-        for store in function.stores:
-            if (
-                tables.project.is_self(store.owner, function_ref)
-                and (function_ref.id, store.name) not in seen
-            ):
+        for store in tables.project.function(function_ref).stores:
+            own = tables.project.is_self(store.owner, function_ref)
+            if own and (function_ref.id, store.name) not in seen:
                 seen.add((function_ref.id, store.name))
                 yield _finding(rule, tables, context, hot, function_ref, store, how)
 
@@ -59,8 +49,7 @@ def _while_not_compiling(tables: Tables, ref: FunctionRef, line: int) -> bool:
     """It is compiling that keeps the line from running, not scripting or exporting."""
     tests = [
         (node.lineno, ast.unparse(node.test))
-        for statement in tables.bodies.of(ref) or []
-        for node in ast.walk(statement)
+        for node in nodes_of(tables, ref)
         if isinstance(node, ast.If) and node.lineno <= line and COMPILING.search(ast.unparse(node.test))
     ]
     return bool(tests) and "compiling" in max(tests)[1]
@@ -101,7 +90,7 @@ def _finding(
         step=f"changes `{name}`",
         related=() if reader is None else (reader,),
     )
-    return placed(rule, context, where.path, line_of(tables, where, store.line), where.id, claim, hot, tables)
+    return at_line(rule, tables, context, where, store.line, claim, hot)
 
 
 def _reader(tables: Tables, hot: CompiledFunction, attribute: str) -> Related | None:
@@ -115,4 +104,49 @@ def _reader(tables: Tables, hot: CompiledFunction, attribute: str) -> Related | 
     return None
 
 
-EAGER_ONLY_MUTATION = Rule("DYN304", "eager-only-mutation", check)
+COMPILING = re.compile(r"\bis_\w*(compiling|scripting|tracing|exporting)\b|\bcompiling\b")
+"""A test that tells eager code from code that is compiled, scripted or exported."""
+MEMOS = frozenset({"lru_cache", "cache"})
+
+
+def bypassed(tables: Tables) -> Iterator[tuple[CompiledFunction, Position, Claim]]:
+    """Hot functions with a memo, at their definition.
+
+    Dynamo inlines `__wrapped__` and warns (`WrapperUserFunctionVariable` in torch/_dynamo/variables).
+    """
+    for hot in tables.regions.hot:
+        function = tables.project.function(hot.function)
+        marks = (d.function if isinstance(d, Call) else d for d in function.decorators)
+        memo = next((name for mark in marks if (name := terminal_name(mark)) in MEMOS), None)
+        if memo is None:
+            continue
+        name, where = function.qualname.rpartition(".")[2], region(tables, hot)
+        claim = Claim(
+            message=f"the `{memo}` of `{name}` is bypassed in the compiled `{where}`: Dynamo traces the "
+            "function itself and neither reads nor fills the cache",
+            cost="every compiled call computes its result again, and the cache stays as eager code left it",
+            effect="stale",
+            severity="note",
+            subject=f"{function.qualname}.{memo}",
+            advice=f"call `{name}` outside the compiled code and pass its result in",
+            step=f"bypasses the cache of `{name}`",
+        )
+        yield hot, Position(function.line, 1, function.line, 1), claim
+
+
+def eager_business(tables: Tables, ref: FunctionRef, attribute: str) -> bool:
+    """The function reads it too, and always where compiled code never runs: a cache of eager code."""
+    nodes = [*nodes_of(tables, ref)]
+    passed_over = {
+        id(inner)
+        for node in nodes
+        if isinstance(node, ast.If | ast.BoolOp)
+        and COMPILING.search(ast.unparse(node.test if isinstance(node, ast.If) else node))
+        for inner in ast.walk(node)
+    }
+    reads = [
+        node
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.ctx, ast.Load)
+    ]
+    return bool(reads) and all(id(read) in passed_over for read in reads)

@@ -1,0 +1,596 @@
+"""Numbers that compiled code changes, and sums that start as None, become buffers of their module."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dynamo_lint.findings import Edit, Finding, Fix
+from dynamo_lint.fixes.attribute_uses import (
+    Declaration,
+    Family,
+    Init,
+    Mention,
+    calls_parent,
+    computed_reader,
+    declaration_of,
+    family_of,
+    init_of,
+    is_same,
+    speaks_of,
+    torch_name,
+)
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
+from dynamo_lint.fixes.tensors import Judge
+from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Seen, clamped, flow
+from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.program.refs import ClassRef, Confidence
+from dynamo_lint.state.model import AttributeState, Kind, Kinds, Outside
+
+DTYPES = {Kind.INT: "long", Kind.BOOL: "bool", Kind.FLOAT: "float32"}
+SIGNS = dict(zip(ARITHMETIC, ("+", "-", "*", "/", "//", "%", "**"), strict=True))
+PYTHON = {Kind.INT: "int", Kind.BOOL: "bool", Kind.FLOAT: "float"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Facts that the rewrite of one attribute needs at every mention."""
+
+    bench: Workbench
+    family: Family
+    kind: Kind
+    init: Init
+    declaration: Declaration
+    torch: str
+    """The name of torch in the file of the declaration."""
+    imports: tuple[Edit, ...]
+    rebind: bool
+    """The value enters math whose backward may still need it, so it must never change in place."""
+
+    @property
+    def start(self) -> str:
+        """The statement that declares the buffer."""
+        value = self.init.file.one_line(self.declaration.value)
+        dtype = f"{self.torch}.{DTYPES[self.kind]}"
+        start = f"{self.torch}.tensor({value}, dtype={dtype})"
+        if value in {"0", "0.0"} and self.kind != Kind.BOOL:
+            start = f"{self.torch}.zeros((), dtype={dtype})"
+        self_name = self.init.node.args.args[0].arg
+        return f'{self_name}.register_buffer("{self.family.name}", {start}, persistent=False)'
+
+
+def number_fix(finding: Finding, bench: Workbench) -> Fix:
+    """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
+    plan = _plan(bench, finding)
+    why = reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.rebind)
+    update = (
+        "rebind it, since a backward may still need the old value" if plan.rebind else "update it in place"
+    )
+    message = (
+        f"keep it in a buffer (`{plan.start}`) and {update}; "
+        "`persistent=False`, so that old checkpoints still load"
+    )
+    return fix_of(message, dict.fromkeys(_number_edits(plan)), why)
+
+
+def states_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
+    """The attributes that a finding's line writes, hot or not: one for each class of `self`."""
+    span = finding.span
+    hot = bench.states.get((span.path, span.line, span.column))
+    return hot or bench.states_outside.get((span.path, span.line), [])
+
+
+def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
+    """The one attribute of a module that a finding's line writes, and the class that declares it."""
+    states = states_at(bench, finding)
+    owners = {(state.declared_in, state.key.attribute) for state in states}
+    if len(owners) != 1:
+        raise Unclear("several attributes are written there")
+    ((declared_in, name),) = owners
+    plain = name.isidentifier() and declared_in.key != MODULE_KEY
+    if not plain or not bench.tables.project.is_module(declared_in):
+        raise Unclear("only a module has buffers")
+    if any(state.argument for state in states):
+        raise Unclear("the object is an argument")
+    return declared_in, name
+
+
+def _plan(bench: Workbench, finding: Finding) -> Plan:
+    declared_in, name = module_attribute(bench, finding)
+    states = states_at(bench, finding)
+    init = init_of(bench, declared_in)
+    family = family_of(bench, declared_in, name)
+    kind = _kind(bench, states, family)
+    declaration = declaration_of(init, family)
+    rebind = _enters_math(bench, family, kind)
+    return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind)
+
+
+def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kind:
+    """One kind for everything that is ever stored."""
+    stored: set[Kinds] = set()
+    for state in states:
+        stored |= {site.write.value.kinds for site in state.writes}
+        for outside in state.outside:
+            stored.add(outside.kinds or _kind_at(bench, family, outside))
+    if not all(stored):
+        raise Unclear("the stored value is unknown")
+    kinds = frozenset[Kind]().union(*stored)
+    if kinds == {Kind.INT, Kind.FLOAT}:
+        return Kind.FLOAT
+    if len(kinds) != 1 or not kinds <= DTYPES.keys():
+        raise Unclear("it holds more than numbers")
+    return next(iter(kinds))
+
+
+def _kind_at(bench: Workbench, family: Family, outside: Outside) -> Kinds:
+    """The kind that a line outside compiled code stores, as far as its own function shows."""
+    found: set[Kind | None] = set()
+    for mention in family.mentions:
+        statement = mention.file.statement(mention.node)
+        if (mention.file.path, statement.lineno) == (outside.path, outside.line):
+            match statement:
+                case ast.Assign(value=value) | ast.AugAssign(value=ast.expr() as value):
+                    found.add(Judge(bench, mention.file).number(value))
+    return frozenset(kind for kind in found if kind is not None) if None not in found else frozenset()
+
+
+def _enters_math(bench: Workbench, family: Family, kind: Kind) -> bool:
+    """Compiled code uses the value for more than the next value."""
+    walked: Seen = set()
+    flows = [
+        flow(Judge(bench, mention.file), mention.node, family.name, kind == Kind.BOOL, walked)
+        for mention in family.mentions
+        if mention.hot and isinstance(mention.node.ctx, ast.Load)
+    ]
+    return any(one.math for one in flows)
+
+
+# --- the edits ------------------------------------------------------------------------------------------
+
+
+def _number_edits(plan: Plan) -> Iterator[Edit]:
+    yield from _declare(plan)
+    walked: Seen = set()
+    for mention in plan.family.mentions:
+        statement = mention.file.statement(mention.node)
+        if statement is plan.declaration.statement:
+            continue
+        match mention.node.ctx:
+            case ast.Store():
+                yield from _write(plan, mention, statement)
+            case ast.Del():
+                raise Unclear("it is deleted")
+            case _ if mention.hot:
+                yield from _builtins(plan, mention, walked)
+            case _:
+                yield from _read(plan, mention)
+
+
+def _declare(plan: Plan) -> Iterator[Edit]:
+    file, statement = plan.init.file, plan.declaration.statement
+    yield from plan.imports
+    if statement.lineno > plan.init.parent_call.lineno:
+        yield file.replace(statement, plan.start)
+        return
+    # A module takes buffers only after `super().__init__()`.
+    if not file.alone(statement) or not isinstance(plan.declaration.value, ast.Constant):
+        raise Unclear("it is set before `super().__init__()`")
+    yield file.remove(statement)
+    yield file.insert_after(plan.init.parent_call, plan.start)
+
+
+def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
+    file, name = mention.file, mention.node.attr
+    target = file.text(mention.node)
+    _check_order(plan, mention)
+    if "\n" in target or not _repeatable(mention.node.value):
+        raise Unclear("the object it is written on is computed")
+    match statement:
+        case ast.AugAssign(op=op, value=value) if isinstance(op, ARITHMETIC):
+            if plan.rebind:
+                yield _rebound(file, statement, target, value)
+            elif plan.kind == Kind.BOOL or isinstance(op, ast.Div | ast.Pow):
+                raise Unclear("it cannot be updated in place")
+        case ast.Assign(targets=[ast.Attribute()], value=value) | ast.AnnAssign(value=ast.expr() as value):
+            if not speaks_of(value, name):
+                yield file.replace(statement, _stored(plan, target, file.one_line(value)))
+            elif not plan.rebind and (step := _step(file, mention.node, value)):
+                yield file.replace(statement, f"{target} {step}")
+            elif not mention.hot:
+                flow(Judge(plan.bench, file), _own(value, name), name, plan.kind == Kind.BOOL)
+        case _:
+            raise Unclear(f"line {statement.lineno} sets it together with something else")
+
+
+def _check_order(plan: Plan, mention: Mention) -> None:
+    """Refuse a write that may run before the buffer is registered."""
+    scope = mention.file.scope(mention.node)
+    if scope is None or scope is plan.init.node:
+        return
+    if scope.name == "__init__":
+        line = next((s.lineno for s in scope.body if calls_parent(s)), None)
+        if line is None or mention.node.lineno < line:
+            raise Unclear("a subclass sets it before the base class does")
+        return
+    declared = plan.declaration.statement.lineno
+    if plan.bench.first_said(plan.init.node).get(scope.name, declared) < declared:
+        raise Unclear(f"`__init__` calls `{scope.name}` before it sets it")
+
+
+def _rebound(file: OpenFile, statement: ast.AugAssign, target: str, value: ast.expr) -> Edit:
+    """`n += k` as `n = n + k`."""
+    text = file.one_line(value)
+    sign = SIGNS[type(statement.op)]
+    whole = text if isinstance(value, ATOMS) else f"({text})"
+    return file.replace(statement, f"{target} = {target} {sign} {whole}")
+
+
+def _step(file: OpenFile, target: ast.Attribute, value: ast.expr) -> str | None:
+    """`+= k` for `n + k`: in place, so that the buffer stays where it is."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
+            if ast.dump(left) == ast.dump(ast.Attribute(target.value, target.attr, ast.Load())):
+                return None if speaks_of(right, target.attr) else f"{SIGNS[type(op)]}= {file.one_line(right)}"
+    return None
+
+
+def _stored(plan: Plan, target: str, text: str) -> str:
+    """The statement that gives the buffer a value that is not computed from its own."""
+    if plan.rebind:
+        zero = text in {"0", "0.0"} and plan.kind != Kind.BOOL
+        return f"{target} = {target}.new_zeros(())" if zero else f"{target} = {target}.new_full((), {text})"
+    return f"{target}.zero_()" if text in {"0", "0.0", "False"} else f"{target}.fill_({text})"
+
+
+def _builtins(plan: Plan, mention: Mention, walked: Seen) -> Iterator[Edit]:
+    """`min(n + 1, 3)` becomes `(n + 1).clamp(max=3)`, and `not flag` becomes `~flag`."""
+    file = mention.file
+    judge = Judge(plan.bench, file)
+    for node in flow(judge, mention.node, plan.family.name, plan.kind == Kind.BOOL, walked).builtins:
+        match node:
+            case ast.Call():
+                yield clamped(file, node)
+            case ast.UnaryOp(operand=operand) if plan.kind == Kind.BOOL:
+                yield file.replace(node, f"~{file.text(operand)}")
+            case _:
+                raise Unclear("it is used as a condition")
+
+
+def _read(plan: Plan, mention: Mention) -> Iterator[Edit]:
+    """Eager code gets the number back; formatting a tensor without dimensions shows the number anyway."""
+    file, node = mention.file, mention.node
+    python = PYTHON[plan.kind]
+    match file.parents[node]:
+        case ast.FormattedValue(conversion=-1):
+            return
+        case ast.Call(func=ast.Name(id="int" | "float" | "bool"), args=[_]):
+            return
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()]):
+            raise Unclear("eager code asks for its identity")
+    if any(isinstance(above, ast.JoinedStr) for above in file.above(node)):
+        raise Unclear("a formatted string computes with it")  # before Python 3.12 its position is not known
+    statement = file.statement(node)
+    if isinstance(statement, ast.Assign) and is_same(statement.targets[0], node):
+        return  # `n = n + 1`: rewritten as a write
+    yield file.replace(node, f"{python}({file.text(node)})")
+
+
+def _repeatable(node: ast.expr) -> bool:
+    """A chain of names: saying it twice runs nothing."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _own(node: ast.expr, name: str) -> ast.Attribute:
+    return next(n for n in ast.walk(node) if isinstance(n, ast.Attribute) and n.attr == name)
+
+
+COUNTING = frozenset(
+    {"long", "int", "argmax", "argmin", "argsort", "bool", "count_nonzero", "numel", "eq", "ne"}
+)
+"""A sum of these is an integer, and its buffer would have to be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A statement that adds to what is there."""
+
+    file: OpenFile
+    statement: ast.stmt
+    target: ast.Attribute
+    term: ast.expr
+
+
+def sum_fix(finding: Finding, bench: Workbench) -> Fix:
+    """Declaration, sums and resets; raises Unclear where the attribute is no such sum."""
+    declared_in, name = module_attribute(bench, finding)
+    init = init_of(bench, declared_in)
+    family = family_of(bench, declared_in, name)
+    declaration = declaration_of(init, family)
+    if not _is_start(declaration.value) or declaration.statement.lineno < init.parent_call.lineno:
+        raise Unclear("`__init__` starts it with something else")
+    sums = {one.statement: one for one in _sums(bench, family)}
+    grows = _keeps_gradient(family, declaration.statement, sums)
+    if grows and trains_on_ranks(bench):
+        raise Unclear("DistributedDataParallel would overwrite the sum, and its gradient, with rank 0's")
+    torch, imports = torch_name(init.file)
+    start = f"{torch}.zeros((), requires_grad=True)" if grows else f"{torch}.zeros(())"
+    self_name = init.node.args.args[0].arg
+    text = f'{self_name}.register_buffer("{name}", {start}, persistent=False)'
+    edits = [*imports, init.file.replace(declaration.statement, text)]
+    edits += [edit for one in sums.values() for edit in _added(one, grows)]
+    edits += _resets(family, declaration.statement, sums, grows)
+    first = "zero instead of None" if _is_none(declaration.value) else "a tensor"
+    why = f"`{name}` is {first} before the first call, and " + (
+        "a model that was moved to a device can be deep-copied only after a reset"
+        if grows
+        else "has no gradient"
+    )
+    message = f"start with a zero buffer (`{text}`), rebind it and reset it to zeros"
+    return fix_of(message, dict.fromkeys(edits), why)
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _is_start(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value in (None, 0, 0.0) and value.value is not False
+
+
+# --- what compiled code does with it -------------------------------------------------------------------
+
+
+def _sums(bench: Workbench, family: Family) -> Iterator[Sum]:
+    """Every statement of compiled code that mentions the attribute has to be a sum of scalars."""
+    for mention in family.mentions:
+        if not mention.hot:
+            continue
+        one = _sum(mention, family.name)
+        judge = Judge(bench, mention.file)
+        if not judge.is_scalar(one.term) or _counts(one.term):
+            raise Unclear(f"line {one.statement.lineno} adds a value that may not be a scalar")
+        yield one
+
+
+def _sum(mention: Mention, name: str) -> Sum:
+    file = mention.file
+    statement = file.statement(mention.node)
+    for above in file.above(mention.node):
+        if isinstance(above, ast.If) and (found := _branches(file, above, name)):
+            return found
+    found = _plain(file, statement, name)
+    if found is None:
+        raise Unclear(f"line {statement.lineno} does something other than adding to it")
+    return found
+
+
+def _plain(file: OpenFile, statement: ast.AST, name: str) -> Sum | None:
+    """`a = a + t`, `a += t`, and `a = t if a is None else a + t`."""
+    match statement:
+        case ast.AugAssign(ast.Attribute(attr=attr) as target, ast.Add(), term) if attr == name:
+            return None if _uses_of(term, target) else Sum(file, statement, target, term)
+        case ast.Assign(targets=[ast.Attribute(attr=attr) as target], value=value) if attr == name:
+            added = _chosen(value, target) if isinstance(value, ast.IfExp) else _term(value, target)
+            return Sum(file, statement, target, added) if added is not None else None
+    return None
+
+
+def _chosen(value: ast.IfExp, target: ast.Attribute) -> ast.expr | None:
+    """The addend of `t if a is None else a + t`."""
+    none_first = _asks_for_none(value.test, target)
+    first, second = (value.body, value.orelse) if none_first else (value.orelse, value.body)
+    term = _term(second, target)
+    same = term is not None and ast.dump(first) == ast.dump(term)
+    return term if same and none_first is not None else None
+
+
+def _branches(file: OpenFile, node: ast.If, name: str) -> Sum | None:
+    """`if a is None: a = t`, `else: a = a + t`."""
+    if len(node.body) != 1 or len(node.orelse) != 1:
+        return None
+    match node.test:
+        case ast.Compare(left=ast.Attribute(attr=attr) as target) if attr == name:
+            none_first = _asks_for_none(node.test, target)
+        case _:
+            return None
+    first, second = (node.body[0], node.orelse[0]) if none_first else (node.orelse[0], node.body[0])
+    added = _plain(file, second, name)
+    match first:
+        case ast.Assign(targets=[ast.Attribute(attr=attr)], value=value) if attr == name:
+            if added is not None and none_first is not None and ast.dump(value) == ast.dump(added.term):
+                return Sum(file, node, added.target, added.term)
+    return None
+
+
+def _term(value: ast.expr, target: ast.Attribute) -> ast.expr | None:
+    """The addend of an update of the attribute itself."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            for own, other in ((left, right), (right, left)):
+                if is_same(own, target) and not _uses_of(other, target):
+                    return other
+    return None
+
+
+def _asks_for_none(test: ast.expr, target: ast.Attribute) -> bool | None:
+    """True for `is None`, False for `is not None`, None for any other test."""
+    match test:
+        case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]) if is_same(
+            left, target
+        ):
+            return True if isinstance(op, ast.Is) else False if isinstance(op, ast.IsNot) else None
+    return None
+
+
+def _uses_of(node: ast.expr, target: ast.Attribute) -> bool:
+    return any(isinstance(inner, ast.Attribute) and is_same(inner, target) for inner in ast.walk(node))
+
+
+def _counts(node: ast.expr) -> bool:
+    return any(
+        isinstance(inner, ast.Compare) or (isinstance(inner, ast.Attribute) and inner.attr in COUNTING)
+        for inner in ast.walk(node)
+    )
+
+
+# --- what eager code does with it ----------------------------------------------------------------------
+
+
+def _keeps_gradient(family: Family, declaration: ast.stmt, sums: dict[ast.stmt, Sum]) -> bool:
+    """Somebody may call backward on the sum: it is reset now and then, and read as a tensor."""
+    if all(_detached(one.term) for one in sums.values()):
+        return False
+    eager = [m for m in family.mentions if not m.hot and m.file.statement(m.node) is not declaration]
+    reset = any(isinstance(mention.node.ctx, ast.Store) for mention in eager)
+    reads = [m for m in eager if isinstance(m.node.ctx, ast.Load)]
+    shown = all(_only_displayed(mention) for mention in reads)
+    if reads and not shown and not reset:
+        raise Unclear("it is never reset, and the uses of its value are unknown")
+    return reset and not (reads and shown)
+
+
+def _detached(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="detach"), args=[]):
+            return True
+    return False
+
+
+def _only_displayed(mention: Mention) -> bool:
+    """It is turned into a number, formatted or printed: nothing that needs a gradient."""
+    match mention.file.parents[mention.node]:
+        case ast.FormattedValue() | ast.Compare(comparators=[ast.Constant(value=None)]):
+            return True
+        case ast.Call(func=ast.Name(id="float" | "int" | "print")):
+            return True
+        case ast.Attribute(attr="item" | "detach" | "tolist"):
+            return True
+    return False
+
+
+# --- the edits ------------------------------------------------------------------------------------------
+
+
+def _added(one: Sum, grows: bool) -> Iterator[Edit]:
+    file, target, term = one.file, one.file.text(one.target), one.file.one_line(one.term)
+    atom = isinstance(one.term, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
+    if not grows and not _detached(one.term):
+        term = f"{term if atom else f'({term})'}.detach()"
+    elif not atom and not isinstance(one.term, ast.BinOp):
+        term = f"({term})"
+    text = f"{target} = {target} + {term}"
+    if file.text(one.statement) != text:
+        yield file.replace(one.statement, text)
+
+
+def _resets(family: Family, declaration: ast.stmt, sums: dict[ast.stmt, Sum], grows: bool) -> Iterator[Edit]:
+    for mention in family.mentions:
+        file = mention.file
+        statement = file.statement(mention.node)
+        if mention.hot or statement is declaration or statement in sums:
+            continue
+        if isinstance(mention.node.ctx, ast.Del):
+            raise Unclear("it is deleted")
+        if isinstance(mention.node.ctx, ast.Load):
+            continue
+        match statement:
+            case ast.Assign(targets=[ast.Attribute() as target], value=value) if _is_start(value):
+                if not isinstance(target.value, ast.Name | ast.Attribute):
+                    raise Unclear("the object that is reset is computed")
+                owner = file.text(target)
+                yield file.replace(
+                    statement, f"{owner} = {owner}.new_zeros((){', requires_grad=True' if grows else ''})"
+                )
+            case _:
+                raise Unclear(f"line {statement.lineno} sets it to something else")
+
+
+_RANKS = "DistributedDataParallel copies rank 0's buffers to all ranks"
+_META = "a module built on the meta device has to set the buffer again after `to_empty()`"
+_LISTED = "code that iterates over `buffers()` sees one more"
+
+_TWICE = "activation checkpointing runs the update twice"
+_COPIES = "a functional call works on copies of buffers, and the update is lost"
+
+PROJECT_WORDS = (
+    ("word", "DistributedDataParallel", _RANKS),
+    ("word", "DDP", _RANKS),
+    ("word", "broadcast_buffers", _RANKS),
+    ("word", "init_empty_weights", _META),
+    ("word", "to_empty", _META),
+    ("word", "skip_init", _META),
+    ("text", '"meta"', _META),
+    ("text", "'meta'", _META),
+    ("text", "utils.checkpoint", _TWICE),
+    ("text", "utils import checkpoint", _TWICE),
+    ("word", "checkpoint_wrapper", _TWICE),
+    ("word", "checkpoint_sequential", _TWICE),
+    ("text", ".buffers(", _LISTED),
+    ("word", "named_buffers", _LISTED),
+    ("word", "_buffers", _LISTED),
+    ("word", "AveragedModel", _LISTED),
+    ("word", "use_buffers", _LISTED),
+    ("word", "inference_mode", "a buffer made in inference mode cannot be updated outside of it"),
+    ("word", "functional_call", _COPIES),
+    ("word", "stack_module_state", _COPIES),
+    ("text", "jit.script", "a scripted module keeps its attributes by type"),
+)
+"""A text or a word that occurs somewhere in the project, and what it means for a buffer that was a number."""
+
+
+def trains_on_ranks(bench: Workbench) -> bool:
+    """The project trains with DistributedDataParallel, as far as its text shows."""
+    return any(bench.files(how, text) for how, text, why in PROJECT_WORDS if why == _RANKS)
+
+
+def reason(bench: Workbench, family: Family, floating: bool, promotes: bool) -> str | None:
+    """Why a rewrite to a buffer may be noticed; None if nothing but the type of private state changes.
+
+    `promotes` says that the value enters math with tensors.
+    """
+    name = family.name
+    if floating:
+        return (
+            f"`{name}` loses the precision of a Python float, and is converted by `.half()` and `.to(dtype)`"
+        )
+    if not name.startswith("_") or name.startswith("__"):
+        return f"code outside this project that reads `{name}` gets a tensor"
+    if any(mention.guessed for mention in family.mentions):
+        return f"some uses of `{name}` were matched by name only"
+    tiers = [bench.doubts[member] for member in family.members if member in bench.doubts]
+    if not tiers or max(tiers) != Confidence.CERTAIN:
+        return "it is not certain that this code is compiled"
+    for how, text, why in PROJECT_WORDS:
+        if bench.files(how, text):
+            return why
+    if any(_multiplies(mention) for mention in family.mentions):
+        return "a Python int grows without bound, a 64-bit integer wraps around"
+    if promotes:
+        return "a number leaves the type of a scalar tensor as it is, a buffer can change it"
+    if reader := computed_reader(bench, family):
+        return f"{reader} looks attributes up by computed names, and may read `{name}`"
+    return None
+
+
+def _multiplies(mention: Mention) -> bool:
+    """Whether a write computes the next value by a factor of this one, so that it outgrows any type."""
+    statement = mention.file.statement(mention.node)
+    match statement:
+        case ast.AugAssign(target=ast.Attribute(attr=name), op=operator) if name == mention.node.attr:
+            return isinstance(operator, ast.Mult | ast.Pow | ast.LShift) or speaks_of(statement.value, name)
+        case ast.Assign(value=value) if isinstance(mention.node.ctx, ast.Load):
+            return any(
+                isinstance(part, ast.BinOp)
+                and isinstance(part.op, ast.Mult | ast.Pow | ast.LShift)
+                and speaks_of(part, mention.node.attr)
+                for part in ast.walk(value)
+            ) or (
+                isinstance(value, ast.BinOp)  # `self.n + self.n`
+                and speaks_of(value.left, mention.node.attr)
+                and speaks_of(value.right, mention.node.attr)
+            )
+    return False
