@@ -40,6 +40,7 @@ from dynamo_lint.raw_values import (
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.required import satisfies
 from dynamo_lint.selectors import closest
+from dynamo_lint.trouble import Trouble
 
 ASSUMPTIONS = ("none", "blocks", "modules")
 OUTPUT_FORMATS = (
@@ -90,7 +91,7 @@ FILE_NAMES = ("dynamo-lint.toml", "pyproject.toml")
 REQUIRED = "required-version"
 
 
-class ConfigError(Exception):
+class ConfigError(Trouble):
     """A configuration that cannot be used; the text says where and what to do."""
 
 

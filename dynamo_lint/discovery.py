@@ -24,6 +24,7 @@ from dynamo_lint import files
 from dynamo_lint.findings import FileError
 from dynamo_lint.ignoring import BadPattern, Ignores, is_pattern, patterns
 from dynamo_lint.tracked import Repositories
+from dynamo_lint.trouble import Trouble
 
 LARGEST = 1_000_000
 """Bytes; larger files are generated or data, and are passed over unless they are named."""
@@ -44,7 +45,7 @@ NAMELESS = Path("<stdin>")
 """The name of a text without a file name; it belongs to no project."""
 
 
-class DiscoveryError(Exception):
+class DiscoveryError(Trouble):
     """A path that cannot be linted."""
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dynamo_lint.pages import page_names
+from dynamo_lint.trouble import Trouble
 
 QUIET_RULES = frozenset({"DYN902"})
 """Off unless selected by their own code or prefix, or by `pedantic`."""
 
 
-class UnknownSelector(Exception):
+class UnknownSelector(Trouble):
     """A selector that names no rule."""
 
     def __init__(self, selector: str, catalogue: Mapping[str, str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def joined(
         traced={"/library/models/a.py": (8, 9)},
         matches_eager=True,
     )
-    whole = {"source": "library", "family": "causal", "name": "a", "receipt": receipt.to_json()}
+    whole = {"source": "library", "family": "causal", "name": "a", "receipt": asdict(receipt)}
     return outcome(whole | record, findings, ROOT, lasting)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dynamo_lint.commands.errors import Trouble
 from dynamo_lint.commands.output import deliver
 from dynamo_lint.commands.print_settings import near
 from dynamo_lint.config import Settings
@@ -31,14 +30,11 @@ def load(settings: Settings, update: bool, named: bool) -> Baseline | None:
                 "--update-baseline needs --baseline FILE, or `baseline` in the configuration"
             )
         return None
-    from dynamo_lint.baseline import Baseline, BaselineError, read
+    from dynamo_lint.baseline import Baseline, read
 
     if update and not file.exists():
         return Baseline(file.absolute())
-    try:
-        return read(file, named)
-    except BaselineError as error:
-        raise Trouble(str(error)) from None
+    return read(file, named)
 
 
 def write(

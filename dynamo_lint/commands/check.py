@@ -10,115 +10,93 @@ import click
 
 from dynamo_lint.commands import fixing
 from dynamo_lint.commands.common import (
+    FILE,
+    PATH,
     STDIN,
     check_places,
     color_option,
     effort,
     effort_options,
     file_options,
+    files_option,
     output_file_option,
+    output_option,
     paths_argument,
     prepare,
     region_options,
     version,
 )
-from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
+from dynamo_lint.commands.errors import EXIT_FINDINGS, say
 from dynamo_lint.commands.fixing import fix_options
-from dynamo_lint.commands.help import SectionedCommand, option
+from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import OUTPUT_FORMATS
 from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.levels import CONFIDENCES, OLDER_WORDS
+from dynamo_lint.trouble import Trouble
 
 
 def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip()) or None
 
 
-RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration", "Output"
+rule_option, status_option = section("Rules"), section("Exit status")
 
 
 @click.command(cls=SectionedCommand, short_help="Lint Python files and folders (the default command).")
 @paths_argument
-@option(
-    "--select",
-    multiple=True,
-    callback=_codes,
-    metavar="CODES",
-    section=RULES,
-    help="Report only these rules.",
-)
-@option(
-    "--ignore",
-    multiple=True,
-    callback=_codes,
-    metavar="CODES",
-    section=RULES,
-    help="Do not report these rules.",
-)
-@option("--pedantic", is_flag=True, default=None, section=RULES, help="Report house-style notes as well.")
-@option(
+@rule_option("--select", multiple=True, callback=_codes, metavar="CODES", help="Report only these rules.")
+@rule_option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Do not report these rules.")
+@rule_option("--pedantic", is_flag=True, default=None, help="Report house-style notes as well.")
+@rule_option(
     "--torch-version",
     callback=version,
     metavar="X.Y",
-    section=RULES,
     help="The torch you compile with (default: the project's).",
 )
-@option(
+@rule_option(
     "--min-confidence",
     type=click.Choice((*CONFIDENCES, *OLDER_WORDS)),
     callback=lambda _context, _option, word: OLDER_WORDS.get(word, word),
     metavar="LEVEL",
-    section=RULES,
     help="Lowest to report: certain, likely (default), possible.",
 )
 @region_options
 @fix_options
-@option(
+@status_option(
     "--fail-level",
     type=click.Choice(SEVERITIES),
     metavar="LEVEL",
-    section=RESULT,
     help="Lowest to fail: error, warning (default), note.",
 )
-@option(
+@status_option(
     "--fail-on-nothing-compiled",
     is_flag=True,
     default=None,
-    section=RESULT,
     help="Exit 1 if nothing in the project is compiled.",
 )
-@option("--exit-zero", is_flag=True, section=RESULT, help="Exit 0 even with findings.")
-@option(
-    "--baseline",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    section=RESULT,
-    help="Report only findings that are not in this file.",
+@status_option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
+@status_option(
+    "--baseline", type=FILE, metavar="FILE", help="Report only findings that are not in this file."
 )
-@option("--update-baseline", is_flag=True, section=RESULT, help="Write all findings to the baseline file.")
+@status_option("--update-baseline", is_flag=True, help="Write all findings to the baseline file.")
 @file_options
-@option(
-    "--stdin-filename",
-    type=click.Path(path_type=Path),
-    metavar="NAME",
-    section=FILES,
-    help="File name of the text on stdin (path `-`).",
+@files_option(
+    "--stdin-filename", type=PATH, metavar="NAME", help="File name of the text on stdin (path `-`)."
 )
-@option("--show-files", is_flag=True, section=FILES, help="List the files that would be linted.")
-@option("--show-settings", is_flag=True, section=FILES, help="Print the settings in effect.")
-@option(
+@files_option("--show-files", is_flag=True, help="List the files that would be linted.")
+@files_option("--show-settings", is_flag=True, help="Print the settings in effect.")
+@output_option(
     "--output-format",
     type=click.Choice(OUTPUT_FORMATS),
     metavar="FORMAT",
-    section=OUTPUT,
     help="One of " + ", ".join(OUTPUT_FORMATS) + ".",
 )
 @output_file_option("findings")
-@option("--statistics", is_flag=True, section=OUTPUT, help="Count findings by rule instead of listing them.")
+@output_option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
 @color_option
 @effort_options
-@option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print findings only.")
-@option("-v", "--verbose", is_flag=True, section=OUTPUT, help="Also print the files and settings used.")
+@output_option("-q", "--quiet", is_flag=True, help="Print findings only.")
+@output_option("-v", "--verbose", is_flag=True, help="Also print the files and settings used.")
 def check(
     paths: tuple[Path, ...],
     output_file: Path | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.errors import Trouble, say
-from dynamo_lint.commands.help import option
+from dynamo_lint.commands.errors import say
+from dynamo_lint.commands.help import Decorator, section, together
 from dynamo_lint.config import (
     ASSUMPTIONS,
-    ConfigError,
     Settings,
     load,
     override,
@@ -25,26 +24,23 @@ from dynamo_lint.config import (
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.raw_values import dotted
 from dynamo_lint.selectors import closest
+from dynamo_lint.trouble import Trouble
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.run.reading import Effort, Progress
 
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-
 STDIN = Path("-")
 """The path that means standard input."""
 
+NUMBER = click.IntRange(0)
+PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
+COLOURS = click.Choice(["auto", "always", "never"])
 
-def options(*decorators: Decorator) -> Decorator:
-    """Several click options as one decorator, listed in order."""
-
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return decorate
+compiled_option, files_option, output_option, running_option = map(
+    section, ("What is compiled", "Files and configuration", "Output", "Running")
+)
 
 
 def version(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, int] | None:
@@ -55,107 +51,49 @@ def version(_context: click.Context, _option: click.Parameter, value: str | None
         raise click.BadParameter(f"{value!r} is not {expected}") from None
 
 
-paths_argument = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
-
-region_options = options(
-    option(
+paths_argument = click.argument("paths", nargs=-1, type=PATH, metavar="[PATH]...")
+region_options = together(
+    compiled_option(
         "--assume",
         type=click.Choice(ASSUMPTIONS),
         metavar="WHAT",
-        section="What is compiled",
         help="Treat as compiled: none, blocks or modules.",
     ),
-    option(
-        "--assume-compiled",
-        is_flag=True,
-        section="What is compiled",
-        help="--assume modules: every nn.Module.forward.",
-    ),
+    compiled_option("--assume-compiled", is_flag=True, help="--assume modules: every nn.Module.forward."),
 )
-
-file_options = options(
-    option(
-        "--exclude",
-        multiple=True,
-        metavar="PATTERN",
-        section="Files and configuration",
-        help="Exclude these files; replaces the default.",
+file_options = together(
+    files_option(
+        "--exclude", multiple=True, metavar="PATTERN", help="Exclude these files; replaces the default."
     ),
-    option(
-        "--extend-exclude",
-        multiple=True,
-        metavar="PATTERN",
-        section="Files and configuration",
-        help="Exclude these files as well.",
-    ),
-    option(
-        "--force-exclude",
-        is_flag=True,
-        section="Files and configuration",
-        help="Exclude even files named on the command line.",
-    ),
-    option(
-        "--config",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
-        section="Files and configuration",
-        help="Use this configuration file, not the nearest.",
-    ),
-    option(
-        "--isolated", is_flag=True, section="Files and configuration", help="Ignore all configuration files."
-    ),
+    files_option("--extend-exclude", multiple=True, metavar="PATTERN", help="Exclude these files as well."),
+    files_option("--force-exclude", is_flag=True, help="Exclude even files named on the command line."),
+    files_option("--config", type=FILE, metavar="FILE", help="Use this configuration file, not the nearest."),
+    files_option("--isolated", is_flag=True, help="Ignore all configuration files."),
 )
-
-color_option = option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    section="Output",
-    help="Use colour.",
-)
+color_option = output_option("--color", type=COLOURS, default="auto", help="Use colour.")
 
 
 def output_file_option(written: str) -> Decorator:
     """The option for the file that something is written to."""
-    return option(
-        "-o",
-        "--output-file",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
-        section="Output",
-        help=f"Write {written} to a file.",
-    )
+    return output_option("-o", "--output-file", type=FILE, metavar="FILE", help=f"Write {written} to a file.")
 
 
-RUNNING = "Running"
-
-effort_options = options(
-    option("--no-cache", is_flag=True, section=RUNNING, help="Do not read or write the cache."),
-    option(
+effort_options = together(
+    running_option("--no-cache", is_flag=True, help="Do not read or write the cache."),
+    running_option(
         "--cache-dir",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
-        section=RUNNING,
         help="Default: a folder of your own for each project.",
     ),
-    option(
+    running_option(
         "-j",
         "--jobs",
         type=click.IntRange(min=1),
         metavar="N",
-        section=RUNNING,
         help="Number of worker processes (one per processor).",
     ),
 )
-
-
-@contextmanager
-def told() -> Iterator[None]:
-    """Say what is wrong with a configuration in one line."""
-    try:
-        yield
-    except ConfigError as error:
-        raise Trouble(str(error)) from None
 
 
 @contextmanager
@@ -178,8 +116,7 @@ def effort(
         if not quiet and (home / FORMER).exists():
             click.echo(f"{FORMER} is no longer used: delete it", err=True)
     try:
-        with told():
-            yield Effort(store, jobs or _processors(), progress)
+        yield Effort(store, jobs or _processors(), progress)
     finally:
         if store is not None:
             store.close()
@@ -224,8 +161,6 @@ def prepare(
     except DiscoveryError as error:
         guess = closest(str(paths[0]), _commands()) if not paths[0].exists() else None
         raise Trouble(str(error) + (f"; did you mean the command `{guess}`?" if guess else "")) from None
-    except ConfigError as error:
-        raise Trouble(str(error)) from None
 
 
 def check_places(settings: Settings) -> None:

@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamo_lint.commands.common import (
+    FILE,
+    NUMBER,
     check_places,
     color_option,
     file_options,
     output_file_option,
+    output_option,
     prepare,
     region_options,
-    told,
 )
-from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
-from dynamo_lint.commands.help import SectionedCommand, option
+from dynamo_lint.commands.errors import EXIT_FINDINGS, say
+from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings, override, parse_torch_version
+from dynamo_lint.trouble import Trouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     Reports = list[ProbeReport]
     Testify = Callable[[list[ProbeRef], Sequence[Finding], Path, bool], Reports]
 
-RUN, JUDGED, OUTPUT = "The run", "Exit status", "Output"
+run_option, status_option = section("The run"), section("Exit status")
 MISSING = (
     "torch is not installed here; install it with `pip install 'dynamo-lint[confirm]'`, "
     "or name a Python that has it with --python"
@@ -60,100 +63,70 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     cls=SectionedCommand, short_help="Run probes under torch and check the findings against Dynamo."
 )
 @click.argument("probes", nargs=-1, metavar="[PROBE]...")
-@option(
+@run_option(
     "--calls",
     type=click.IntRange(1),
     default=12,
     metavar="N",
-    section=RUN,
     help="Number of calls of each probe (default: 12).",
 )
-@option(
+@run_option(
     "--backend",
     type=click.Choice(["aot_eager", "eager", "inductor"]),
     default="aot_eager",
     metavar="NAME",
-    section=RUN,
     help="aot_eager (default), eager (hides recompiles of floats) or inductor (as in production).",
 )
-@option(
+@run_option(
     "--set",
     "schedule",
     multiple=True,
     callback=_settings,
     metavar="NAME=V1,V2,V3",
-    section=RUN,
     help="After the calls, set Class.attribute to each value for two calls.",
 )
-@option(
+@run_option(
     "--timeout",
     type=click.FloatRange(1),
     default=300.0,
     metavar="S",
-    section=RUN,
     help="Time limit for each probe in seconds (default: 300).",
 )
-@option(
-    "--fixed",
-    is_flag=True,
-    section=RUN,
-    help="Run the probes again on a copy with all fixes applied, and compare.",
+@run_option(
+    "--fixed", is_flag=True, help="Run the probes again on a copy with all fixes applied, and compare."
 )
-@option(
-    "--python", metavar="EXE", section=RUN, help="The Python interpreter that has torch and your project."
-)
-@option(
+@run_option("--python", metavar="EXE", help="The Python interpreter that has torch and your project.")
+@run_option(
     "--project",
     "projects",
     multiple=True,
     type=click.Path(path_type=Path, exists=True),
     metavar="PATH",
-    section=RUN,
     help="What to lint. Default: the folders of the modules that the probes import.",
 )
 @region_options
-@option(
-    "--max-recompiles",
-    type=click.IntRange(0),
-    metavar="N",
-    section=JUDGED,
-    help="Exit 1 if a probe has more recompiles.",
-)
-@option(
+@status_option("--max-recompiles", type=NUMBER, metavar="N", help="Exit 1 if a probe has more recompiles.")
+@status_option(
     "--max-breaks",
     "--max-graph-breaks",
     "max_breaks",
-    type=click.IntRange(0),
+    type=NUMBER,
     metavar="N",
-    section=JUDGED,
     help="Exit 1 if a probe has more graph breaks; says on which lines.",
 )
-@option(
-    "--max-graphs",
-    type=click.IntRange(0),
-    metavar="N",
-    section=JUDGED,
-    help="Exit 1 if a probe compiles more graphs.",
-)
+@status_option("--max-graphs", type=NUMBER, metavar="N", help="Exit 1 if a probe compiles more graphs.")
 @file_options
-@option(
+@output_option(
     "--output-format",
     type=click.Choice(["text", "json", "html"]),
     default="text",
     metavar="FORMAT",
-    section=OUTPUT,
     help="text (default), json or html.",
 )
 @output_file_option("the result")
-@option(
-    "--receipt",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    section=OUTPUT,
-    help="Also write the full result as JSON.",
-)
+@output_option("--receipt", type=FILE, metavar="FILE", help="Also write the full result as JSON.")
 @color_option
-@option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print the result only.")
+@output_option("-q", "--quiet", is_flag=True, help="Print the result only.")
 def confirm(
     probes: tuple[str, ...],
     calls: int,
@@ -258,17 +231,14 @@ def _probes(
     names: tuple[str, ...], projects: tuple[Path, ...], force_exclude: bool, given: dict[str, Any]
 ) -> tuple[list[ProbeRef], Settings, Discovered]:
     """The probes to run, and the settings and files of their project."""
-    from dynamo_lint.confirm.discover import DiscoveryTrouble, find
+    from dynamo_lint.confirm.discover import find
     from dynamo_lint.confirm.project import folder_of
 
-    try:
-        listed = find(names, Path.cwd())
-        folders = projects or tuple(dict.fromkeys(folder_of(probe.path) for probe in listed))
-        settings, found = prepare(folders, force_exclude, given)
-        if not listed:
-            listed = find([str(path) for path in settings.probes], Path.cwd())
-    except DiscoveryTrouble as error:
-        raise Trouble(str(error)) from None
+    listed = find(names, Path.cwd())
+    folders = projects or tuple(dict.fromkeys(folder_of(probe.path) for probe in listed))
+    settings, found = prepare(folders, force_exclude, given)
+    if not listed:
+        listed = find([str(path) for path in settings.probes], Path.cwd())
     if not listed:
         raise Trouble("name a file with probes, or list some under `probes` in the configuration")
     return listed, settings, found
@@ -299,8 +269,7 @@ def _findings(settings: Settings, found: Discovered) -> tuple[Finding, ...]:
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
 
-    with told():
-        report = check(settings, found, catalogue(), Sources(found.root, found.given))
+    report = check(settings, found, catalogue(), Sources(found.root, found.given))
     return tuple(one for one in report.findings if one.effect)
 
 

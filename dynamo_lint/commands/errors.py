@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from dynamo_lint.terminal import clean
 
 EXIT_CLEAN, EXIT_FINDINGS, EXIT_TROUBLE, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 130, 141
-
-
-class Trouble(click.ClickException):
-    """Something that a person must put right; one line, exit status 2."""
-
-    exit_code = EXIT_TROUBLE
-
-    def show(self, file: Any = None) -> None:
-        """Print the line to stderr."""
-        say(f"dynamo-lint: {self.format_message()}")
 
 
 def say(line: str) -> None:

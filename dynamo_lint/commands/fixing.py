@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dynamo_lint.commands.common import options
 from dynamo_lint.commands.errors import EXIT_FINDINGS, say
-from dynamo_lint.commands.help import option
+from dynamo_lint.commands.help import section, together
 
 if TYPE_CHECKING:
     from dynamo_lint.baseline import Baseline
@@ -21,19 +20,11 @@ if TYPE_CHECKING:
     from dynamo_lint.run.rewrite import Rewritten
     from dynamo_lint.sources import Sources
 
-FIXES = "Fixes"
-
-fix_options = options(
-    option(
-        "--fix", is_flag=True, section=FIXES, help="Apply safe fixes, then report the remaining findings."
-    ),
-    option("--unsafe-fixes", is_flag=True, section=FIXES, help="Also apply fixes that can change behaviour."),
-    option(
-        "--diff",
-        is_flag=True,
-        section=FIXES,
-        help="Print the changes --fix would make; exit 1 if there are any.",
-    ),
+fix_option = section("Fixes")
+fix_options = together(
+    fix_option("--fix", is_flag=True, help="Apply safe fixes, then report the remaining findings."),
+    fix_option("--unsafe-fixes", is_flag=True, help="Also apply fixes that can change behaviour."),
+    fix_option("--diff", is_flag=True, help="Print the changes --fix would make; exit 1 if there are any."),
 )
 
 

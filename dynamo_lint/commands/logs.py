@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamo_lint.commands.common import (
+    NUMBER,
+    PATH,
     color_option,
     effort,
     effort_options,
     file_options,
     output_file_option,
+    output_option,
     prepare,
     region_options,
 )
-from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
-from dynamo_lint.commands.help import SectionedCommand, option
+from dynamo_lint.commands.errors import EXIT_FINDINGS, say
+from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from dynamo_lint.run.reading import Effort
     from dynamo_lint.sources import Sources
 
-SOURCES, JUDGED, OUTPUT = "Sources", "Exit status", "Output"
+source_option, status_option = section("Sources"), section("Exit status")
 EXIT_UNPROVED = 3
 FAILURES = ("limit", "divergence")
 
@@ -51,56 +54,46 @@ def _words(known: tuple[str, ...]) -> Any:
 
 
 @click.command(cls=SectionedCommand, short_help="Read what a job left behind and name the lines to change.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
-@option(
+@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="PATH...")
+@source_option(
     "--source",
     "sources",
     multiple=True,
     type=click.Path(path_type=Path, exists=True),
     metavar="PATH",
-    section=SOURCES,
     help="The sources of the job (default: the working directory).",
 )
-@option("--no-lint", is_flag=True, section=SOURCES, help="Read no sources: only count.")
+@source_option("--no-lint", is_flag=True, help="Read no sources: only count.")
 @region_options
 @file_options
-@option(
-    "--max-recompiles", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if there are more."
-)
-@option("--max-breaks", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if there are more.")
-@option(
-    "--max-graphs", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if more were compiled."
-)
-@option(
-    "--max-limit-hits", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if there are more."
-)
-@option(
+@status_option("--max-recompiles", type=NUMBER, metavar="N", help="Exit 1 if there are more.")
+@status_option("--max-breaks", type=NUMBER, metavar="N", help="Exit 1 if there are more.")
+@status_option("--max-graphs", type=NUMBER, metavar="N", help="Exit 1 if more were compiled.")
+@status_option("--max-limit-hits", type=NUMBER, metavar="N", help="Exit 1 if there are more.")
+@status_option(
     "--fail-on",
     callback=_words(FAILURES),
     metavar="WHAT",
-    section=JUDGED,
     help="What exits 1 without a budget: limit,divergence (default), either, or none.",
 )
-@option(
+@status_option(
     "--settings",
     callback=_words(("recompiles", "graph_breaks", "guards")),
     metavar="LOGS",
-    section=JUDGED,
     help="The TORCH_LOGS that were on, if nothing in the log shows it.",
 )
-@option("--allow-empty", is_flag=True, section=JUDGED, help="Exit 0 even if the logs prove nothing.")
-@option(
+@status_option("--allow-empty", is_flag=True, help="Exit 0 even if the logs prove nothing.")
+@output_option(
     "--output-format",
     type=click.Choice(["text", "json", "github", "sarif", "html"]),
     default="text",
     metavar="FORMAT",
-    section=OUTPUT,
     help="text (default), json, github, sarif or html.",
 )
 @output_file_option("the result")
 @color_option
 @effort_options
-@option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print the result only.")
+@output_option("-q", "--quiet", is_flag=True, help="Print the result only.")
 def logs(
     paths: tuple[Path, ...],
     sources: tuple[Path, ...],
@@ -184,13 +177,10 @@ def _account(
 
 def _tally(paths: tuple[Path, ...], ignored: tuple[str, ...], quiet: bool) -> Tally:
     from dynamo_lint.commands.progress import Progress
-    from dynamo_lint.logs.read import UnreadableLog, read_logs
+    from dynamo_lint.logs.read import read_logs
 
-    try:
-        with Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress:
-            return read_logs(paths, ignored, progress)
-    except UnreadableLog as wrong:
-        raise Trouble(str(wrong)) from None
+    with Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress:
+        return read_logs(paths, ignored, progress)
 
 
 def _findings(settings: Settings, found: Discovered, texts: Sources, means: Effort) -> tuple[Finding, ...]:

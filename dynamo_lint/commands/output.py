@@ -9,11 +9,12 @@ from pathlib import Path
 import click
 
 from dynamo_lint import files
-from dynamo_lint.commands.errors import ReaderLeft, Trouble, say
+from dynamo_lint.commands.errors import ReaderLeft, say
 from dynamo_lint.config import Settings
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, terminal_width, wants_colour
+from dynamo_lint.trouble import Trouble
 
 FOR_PEOPLE = ("full", "concise", "grouped")
 """The formats that have colours, and counts instead of findings on request."""

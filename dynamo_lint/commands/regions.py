@@ -13,29 +13,26 @@ from dynamo_lint.commands.common import (
     effort,
     effort_options,
     file_options,
+    output_option,
     paths_argument,
     prepare,
     region_options,
 )
-from dynamo_lint.commands.errors import Trouble
-from dynamo_lint.commands.help import SectionedCommand, option
+from dynamo_lint.commands.help import SectionedCommand
 from dynamo_lint.commands.output import deliver, look_at
 from dynamo_lint.commands.print_settings import warn_of_links
 from dynamo_lint.selectors import closest
 from dynamo_lint.terminal import wants_colour
+from dynamo_lint.trouble import Trouble
 
 
 @click.command(cls=SectionedCommand)
 @paths_argument
 @region_options
 @file_options
-@option("--why", metavar="NAME", section="Output", help="Print why a function is compiled, or why it is not.")
-@option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    section="Output",
-    help="text (default) or json.",
+@output_option("--why", metavar="NAME", help="Print why a function is compiled, or why it is not.")
+@output_option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", help="text (default) or json."
 )
 @color_option
 @effort_options

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dynamo_lint import files
 from dynamo_lint.index.decoding import decode
+from dynamo_lint.trouble import Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +19,6 @@ class ProbeRef:
     path: Path
     name: str
     line: int
-
-
-class DiscoveryTrouble(Exception):
-    """Something that was named as a probe and is none; the text says what to do."""
 
 
 def probes(path: Path) -> tuple[str, ...]:
@@ -58,12 +55,12 @@ def _named(name: str, home: Path) -> list[ProbeRef]:
     elif path.is_file():
         chosen = _read(path)
     else:
-        raise DiscoveryTrouble(f"{file}: no such file")
+        raise Trouble(f"{file}: no such file")
     if wanted:
         chosen = [probe for probe in chosen if probe.name == wanted]
     if not chosen:
         what = f"no probe named {wanted}" if wanted else "no function named probe_*"
-        raise DiscoveryTrouble(f"{file}: contains {what}")
+        raise Trouble(f"{file}: contains {what}")
     return chosen
 
 
@@ -79,4 +76,4 @@ def _read(path: Path) -> list[ProbeRef]:
         return probes_of(path)
     except (OSError, SyntaxError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise DiscoveryTrouble(f"{path}: cannot be read: {why}") from None
+        raise Trouble(f"{path}: cannot be read: {why}") from None

@@ -10,11 +10,12 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from dynamo_lint import files
-from dynamo_lint.confirm.messages import Reply, Request, reply_from_json
+from dynamo_lint.confirm.messages import Reply, Request
+from dynamo_lint.confirm.receipt import from_json
 
 NO_TORCH = "torch is not installed"
 
@@ -52,7 +53,7 @@ def run(request: Request, timeout: float, python: str = sys.executable) -> Reply
     _adopt_orphans()
     with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
         question, answer, log = (Path(folder) / name for name in ("request.json", "reply.json", "log"))
-        question.write_text(json.dumps(request.to_json()), encoding="utf-8")
+        question.write_text(json.dumps(asdict(request)), encoding="utf-8")
         home = str(Path(__file__).parent.parent.parent)
         command = [python, "-c", STARTER.format(home=home), str(question), str(answer)]
         with log.open("wb") as sink:
@@ -136,7 +137,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def _read(answer: Path) -> Reply:
     try:
-        return reply_from_json(json.loads(files.read(answer, links=False)))
+        reply: Reply = from_json(Reply, json.loads(files.read(answer, links=False)))
+        return reply
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Reply("start")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from dynamo_lint.confirm.receipt import Receipt, receipt_from_json
+from dynamo_lint.confirm.receipt import Receipt
 
 Digest = tuple[float, ...]
 """The numbers of one call's output, summed up: enough to see whether two runs computed the same."""
@@ -39,10 +39,6 @@ class Request:
     """Modules from outside the project that are imported once for all runs."""
     shadows: bool = False
     """The project is a copy, whose modules win over installed ones."""
-
-    def to_json(self) -> dict[str, Any]:
-        """All of it as JSON values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,37 +84,3 @@ class Reply:
     outputs: tuple[Digest, ...] = ()
     """The results of each call without the compiler."""
     problems: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """All of it as JSON values."""
-        return asdict(self)
-
-
-def request_from_json(data: dict[str, Any]) -> Request:
-    """The request that `to_json` wrote."""
-    settings = tuple(Setting(one["subject"], tuple(one["values"])) for one in data["settings"])
-    return Request(
-        **{**data, "watch": tuple(data["watch"]), "settings": settings, "preload": tuple(data["preload"])}
-    )
-
-
-def reply_from_json(data: dict[str, Any]) -> Reply:
-    """The reply that `to_json` wrote."""
-    lines = data["ran"] and {path: tuple(numbers) for path, numbers in data["ran"].items()}
-    return Reply(
-        **{
-            **data,
-            "receipt": data["receipt"] and receipt_from_json(data["receipt"]),
-            "eager_calls": tuple(data["eager_calls"]),
-            "ran": lines,
-            "met": tuple(map(_met, data["met"])),
-            "diverged": tuple(data["diverged"]),
-            "outputs": tuple(tuple(one) for one in data["outputs"]),
-            "problems": tuple(data["problems"]),
-        }
-    )
-
-
-def _met(data: dict[str, Any]) -> Met:
-    texts: dict[str, Any] = {key: tuple(data[key]) for key in ("over_time", "across", "seen")}
-    return Met(**{**data, **texts})

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, is_dataclass
+from functools import cache
+from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,52 +158,23 @@ class Receipt:
         counts = Counter((one.path, one.first_line, one.function) for one in self.recompiles)
         return max(counts.values(), default=0) + 1
 
-    def to_json(self) -> dict[str, Any]:
-        """All of it as JSON values."""
-        return asdict(self)
+
+def from_json(kind: Any, data: Any) -> Any:
+    """The value of a class of this account, or of what its fields hold, that `asdict` made JSON of."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = _hints(kind)
+        return kind(**{name: from_json(hints[name], value) for name, value in dict(data).items()})
+    origin, inner = get_origin(kind), get_args(kind)
+    if data is None or origin is None:
+        return data
+    if origin is tuple:
+        return tuple(map(from_json, repeat(inner[0]) if inner[-1] is Ellipsis else inner, data))
+    if origin is dict:
+        return {name: from_json(inner[1], value) for name, value in dict(data).items()}
+    return from_json(inner[0], data)  # or None
 
 
-def receipt_from_json(data: dict[str, Any]) -> Receipt:
-    """The receipt that `to_json` wrote."""
-    return Receipt(
-        **{
-            **data,
-            "compiles": tuple(
-                Compile(**{**one, "operations": tuple(one["operations"])}) for one in data["compiles"]
-            ),
-            "recompiles": tuple(_recompile(one) for one in data["recompiles"]),
-            "breaks": tuple(GraphBreak(**{**one, "stack": _stack(one["stack"])}) for one in data["breaks"]),
-            "graph_calls": tuple(data["graph_calls"]),
-            "limit_hit": tuple(data["limit_hit"]),
-            "traced": _lines(data["traced"]),
-            "units": tuple(map(_unit, data["units"])),
-            "failure": data["failure"]
-            and Failure(**{**data["failure"], "stack": _stack(data["failure"]["stack"])}),
-            "problems": tuple(data["problems"]),
-        }
-    )
-
-
-def _recompile(data: dict[str, Any]) -> Recompile:
-    causes = tuple(tuple(_cause(one) for one in joint) for joint in data["causes"])
-    return Recompile(**{**data, "reasons": tuple(data["reasons"]), "causes": causes})
-
-
-def _cause(data: dict[str, Any]) -> Cause:
-    return Cause(**{**data, "bases": tuple(data["bases"]), "stack": _stack(data["stack"])})
-
-
-def _unit(data: dict[str, Any]) -> Unit:
-    pairs: dict[str, Any] = {key: tuple(map(tuple, data[key])) for key in ("inside", "runs")}
-    return Unit(**{**data, **pairs, "lines": _lines(data["lines"])})
-
-
-def _lines(data: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    return {path: tuple(lines) for path, lines in data.items()}
-
-
-def _stack(frames: Sequence[dict[str, Any]]) -> tuple[Frame, ...]:
-    return tuple(Frame(**frame) for frame in frames)
+_hints = cache(get_type_hints)
 
 
 def relative(path: str, root: Path) -> str:

@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 from dynamo_lint import files
 from dynamo_lint.logs.records import records
 from dynamo_lint.logs.tally import Tally
+from dynamo_lint.trouble import Trouble
 
 ENDINGS = ("", ".err", ".gz", ".json", ".jsonl", ".log", ".out", ".stderr", ".stdout", ".txt")
 """How the names of logs in a folder end; a file that is named itself may be called anything."""
@@ -24,14 +25,10 @@ Progress = Callable[[int, int], None]
 """Is told how many bytes have been read, and of how many."""
 
 
-class UnreadableLog(Exception):
-    """A log that cannot be read; the text says which, and why."""
-
-
 def read_logs(
     paths: Sequence[Path], ignored: Sequence[str] = (), progress: Progress = lambda done, total: None
 ) -> Tally:
-    """Add up all records of the logs; raises `UnreadableLog` for what cannot be opened.
+    """Add up all records of the logs; raises `Trouble` for what cannot be opened.
 
     `-` is stdin. `ignored` are texts: a record that holds one is known and not counted.
     """
@@ -48,7 +45,7 @@ def read_logs(
                     tally.add(record, hint, number)
         except (OSError, EOFError) as error:
             if isinstance(error, OSError) and error.strerror:
-                raise UnreadableLog(f"{path}: cannot be read: {error.strerror}") from None
+                raise Trouble(f"{path}: cannot be read: {error.strerror}") from None
             tally.notes.add("truncated")
         done += _size(path)
     return tally
@@ -58,7 +55,7 @@ def _files(path: Path) -> Iterator[Path]:
     """A file itself; of a folder, the logs below it that are its own."""
     if str(path) == "-" or not path.is_dir():
         if str(path) != "-" and not path.exists():
-            raise UnreadableLog(f"{path}: there is no such file or folder")
+            raise Trouble(f"{path}: there is no such file or folder")
         yield path
         return
     tops = [files.around(path)]
@@ -68,7 +65,7 @@ def _files(path: Path) -> Iterator[Path]:
         if one.suffix.lower() in ENDINGS and one.is_file() and files.inside(one, tops)
     ]
     if not found:
-        raise UnreadableLog(f"{path}: holds no logs ({', '.join(ENDINGS[1:])})")
+        raise Trouble(f"{path}: holds no logs ({', '.join(ENDINGS[1:])})")
     yield from found
 
 

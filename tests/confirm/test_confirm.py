@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from dynamo_lint.confirm.child.causes import minimal_sets
-from dynamo_lint.confirm.discover import DiscoveryTrouble, find, probes
+from dynamo_lint.confirm.discover import find, probes
 from dynamo_lint.confirm.receipt import (
     Cause,
     Compile,
@@ -18,9 +19,10 @@ from dynamo_lint.confirm.receipt import (
     Receipt,
     Recompile,
     Unit,
-    receipt_from_json,
+    from_json,
 )
 from dynamo_lint.logs.state import Place, place_of, readable
+from dynamo_lint.trouble import Trouble
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_a_receipt_survives_json() -> None:
         failure=Failure(1, "ValueError", "no", (frame,)),
         matches_eager=True,
     )
-    assert receipt_from_json(json.loads(json.dumps(receipt.to_json()))) == receipt
+    assert from_json(Receipt, json.loads(json.dumps(asdict(receipt)))) == receipt
 
 
 def test_probes_are_top_level_functions_called_probe(tmp_path: Path) -> None:
@@ -149,5 +151,5 @@ def test_what_is_no_probe_is_told_by_name(name: str, tmp_path: Path) -> None:
     (tmp_path / "p.py").write_text("def probe_a(): ...\n")
     (tmp_path / "other.py").write_text("x = 1\n")
     (tmp_path / "broken.py").write_text("def probe_(:\n")
-    with pytest.raises(DiscoveryTrouble, match=name.partition("::")[0]):
+    with pytest.raises(Trouble, match=name.partition("::")[0]):
         find([name], tmp_path)

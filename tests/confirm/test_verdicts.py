@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +11,9 @@ import pytest
 from dynamo_lint.confirm.budget import Budget, exceeded
 from dynamo_lint.confirm.discover import ProbeRef
 from dynamo_lint.confirm.launch import environment
-from dynamo_lint.confirm.messages import Met, Reply, Request, Setting, reply_from_json, request_from_json
+from dynamo_lint.confirm.messages import Met, Reply, Request, Setting
 from dynamo_lint.confirm.project import folder_of
-from dynamo_lint.confirm.receipt import Cause, Compile, Frame, GraphBreak, Receipt, Recompile, Unit
+from dynamo_lint.confirm.receipt import Cause, Compile, Frame, GraphBreak, Receipt, Recompile, Unit, from_json
 from dynamo_lint.confirm.run import automatic, read_setting, report
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict, about_inputs, overall
 from dynamo_lint.contract import ExpectedBreaks
@@ -451,9 +451,9 @@ def test_state_changed_from_outside_gets_a_schedule_unless_values_are_given() ->
 
 def test_messages_survive_json() -> None:
     request = Request("p.py", "probe_a", "/", watch=("M.n",), settings=(Setting("M.n", (1, "a")),))
-    assert request_from_json(json.loads(json.dumps(request.to_json()))) == request
+    assert from_json(Request, json.loads(json.dumps(asdict(request)))) == request
     reply = Reply("done", receipt=receipt(recompile(CAUSE)), ran={"m.py": (1,)}, met=(met("M.n", "0"),))
-    assert reply_from_json(json.loads(json.dumps(reply.to_json()))) == reply
+    assert from_json(Reply, json.loads(json.dumps(asdict(reply)))) == reply
 
 
 def test_a_probe_runs_without_what_would_hide_or_cache() -> None:
