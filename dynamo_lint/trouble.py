@@ -1,4 +1,4 @@
-"""What a person must put right, in one line: the command line prints it and exits 2."""
+"""The exception for all that a person must put right: the command line prints it in one line and exits 2."""
 
 
 class Trouble(Exception):

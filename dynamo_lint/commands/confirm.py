@@ -157,7 +157,6 @@ def confirm(
     from dynamo_lint.commands.print_settings import warn_of_links, warn_of_version
     from dynamo_lint.confirm import run
     from dynamo_lint.confirm.budget import exceeded
-    from dynamo_lint.render import fixed as fixed_format
     from dynamo_lint.render import receipt as text_format
     from dynamo_lint.render import receipt_json
     from dynamo_lint.terminal import wants_colour
@@ -184,7 +183,7 @@ def confirm(
     colour = color == "always" or (output_file is None and wants_colour(color, sys.stdout))
     look = look_at(found.root, colour)
     again = _again(testify, listed, reports, settings, found) if fixed else None
-    as_json = receipt_json.render(reports, found.root, again and fixed_format.as_json(*again))
+    as_json = receipt_json.render(reports, found.root, again and receipt_json.fixed(*again))
     if receipt is not None:
         deliver(as_json, receipt)
     if output_format == "html":
@@ -193,7 +192,7 @@ def confirm(
 
         text = page.render(reports, Sources(found.root, found.given), again)
     else:
-        text = text_format.render(reports, look) + ("\n" + fixed_format.render(*again, look) if again else "")
+        text = text_format.render(reports, look) + ("\n" + text_format.fixed(*again, look) if again else "")
     deliver(as_json if output_format == "json" else text, output_file)
     too_much = exceeded(reports, budget)
     if not quiet:

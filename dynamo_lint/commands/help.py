@@ -53,7 +53,7 @@ def overview(command: click.Command, ctx: click.Context, width: int = 50) -> lis
 
 
 def section(title: str) -> Callable[..., Decorator]:
-    """What declares an option in a section of the help, as `click.option` does without one."""
+    """A decorator that declares options in a section of the help, as `click.option` does without one."""
     return partial(click.option, cls=SectionedOption, section=title)
 
 

@@ -201,15 +201,14 @@ def _codes() -> dict[str, str]:
 def _rendered(output_format: str, report: LogReport, look: Any, texts: Sources, settings: Settings) -> str:
     """The account in the format that is wanted."""
     from dynamo_lint.commands.output import repository
-    from dynamo_lint.render import formats, log_findings, log_json, log_text
-    from dynamo_lint.render.view import View
+    from dynamo_lint.render import formats, log_json, log_text
 
-    view = View(look, texts, repository(look.root))
+    view = formats.View(look, texts, repository(look.root))
     match output_format:
         case "json":
             return log_json.render(report, look)
         case "github" | "sarif":
-            as_findings: Report = log_findings.as_report(report, look, settings.torch_version)
+            as_findings: Report = log_text.as_report(report, look, settings.torch_version)
             return formats.render(output_format, as_findings, view)
         case "html":
             from dynamo_lint.render.html.logs import render_log
@@ -228,7 +227,7 @@ def _conclude(
 ) -> None:
     """Exit as the account deserves, and say why."""
     from dynamo_lint.logs.budgets import unproved
-    from dynamo_lint.render.log_words import NOTES, budget
+    from dynamo_lint.render.log_text import NOTES, budget
 
     fatal = FAILURES if fail_on is None else fail_on
     reasons = [f"over budget: {budget(one)}" for one in report.budgets if one.exceeded]

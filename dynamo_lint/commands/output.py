@@ -35,14 +35,12 @@ def present(
 ) -> None:
     """Print the findings, or their counts, or write them to a file."""
     from dynamo_lint.render import formats
-    from dynamo_lint.render import statistics as counts
-    from dynamo_lint.render.view import View
 
     colour = color == "always" or (output_file is None and wants_colour(color, sys.stdout))
     look = look_at(report.root, colour)
-    view = View(look, sources, repository(report.root), settings.least_confidence)
-    text = counts.render(report) if statistics else formats.render(settings.output_format, report, view)
-    deliver(text, output_file)
+    view = formats.View(look, sources, repository(report.root), settings.least_confidence)
+    name = "statistics" if statistics else settings.output_format
+    deliver(formats.render(name, report, view), output_file)
     if settings.output_format == "github":
         from dynamo_lint.render import github
 

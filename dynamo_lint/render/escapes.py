@@ -24,6 +24,11 @@ def json_text(value: Any, indent: int | None = 2, exact: bool = False) -> str:
     return text if exact else _ESCAPES.sub(lambda one: "\\ufffd" if len(one[0]) == 6 else one[0], text)
 
 
+def picked(one: object, *names: str) -> dict[str, Any]:
+    """Some attributes of an object as a JSON object, under their own names."""
+    return {name: getattr(one, name) for name in names}
+
+
 def command_data(text: str) -> str:
     """The message of a workflow command of GitHub; its lines stay lines."""
     return "%0A".join(clean(line).replace("%", "%25") for line in text.split("\n"))

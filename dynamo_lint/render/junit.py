@@ -6,8 +6,8 @@ from itertools import groupby
 from xml.etree import ElementTree
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.render.formats import View
 from dynamo_lint.render.prose import explained
-from dynamo_lint.render.view import View
 from dynamo_lint.report import Report
 from dynamo_lint.terminal import clean
 

@@ -8,8 +8,7 @@ from dynamo_lint.terminal import clean
 
 def explained(finding: Finding) -> list[str]:
     """Message, cost and fix, each as a sentence."""
-    message = sentence(finding.message)
-    lines = [message[:1].upper() + message[1:]]
+    lines = [claim(finding.message)]
     if finding.cost:
         lines.append(f"Cost: {sentence(finding.cost)}")
     if finding.fix is not None:
@@ -20,6 +19,12 @@ def explained(finding: Finding) -> list[str]:
 def sentence(text: str) -> str:
     """Text as one line that can be printed, with one full stop at its end."""
     return clean(text.replace("\n", " ")).rstrip(".") + "."
+
+
+def claim(text: str) -> str:
+    """The same with a capital letter at its beginning."""
+    said = sentence(text)
+    return said[:1].upper() + said[1:]
 
 
 def applicable(fix: Fix, command: str = "dynamo-lint check ") -> str:

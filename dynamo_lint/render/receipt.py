@@ -6,19 +6,38 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from dynamo_lint.confirm.fixed import Comparison
 from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile, relative
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, explaining
 from dynamo_lint.logs.break_text import INTENDED
+from dynamo_lint.render.receipt_json import costs as numbers
 from dynamo_lint.render.receipt_json import summary
 from dynamo_lint.terminal import Look, clean, clipped
 
 COLOURS = {"confirmed": "red", "stale": "red", "refuted": "green", "unobserved": "yellow"}
+OUTPUTS = {True: "the same", False: "NOT the same", None: "not compared"}
 MOST_VALUES = 4
 
 
 def render(reports: Sequence[ProbeReport], look: Look) -> str:
     """All probes, separated by blank lines."""
     return "\n".join("\n".join(_probe(report, look)) + "\n" for report in reports)
+
+
+def fixed(comparisons: Sequence[Comparison], applied: int, look: Look) -> str:
+    """A table of costs before and after, and what changed in the graphs."""
+    title = f"With {applied} fix{'es' * (applied != 1)} applied to a copy"
+    lines = [look.paint(title, bold=True)]
+    for one in comparisons:
+        before, after = numbers(one.before), numbers(one.after)
+        lines.append(f"  {look.paint(clean(one.before.name), bold=True)}")
+        if one.after.reply.error:
+            lines.append(look.wrapped(f"failed after the fixes: {one.after.reply.error}", "    ", "    "))
+        lines += [f"    {name:<13} {before[name]:>5} -> {after[name]}" for name in before]
+        lines.append(f"    {'outputs':<13} {OUTPUTS[one.same_outputs]}")
+        graphs = one.graphs or ("as before",)
+        lines += [look.wrapped(f"{text}", f"    {'graphs':<13} ", " " * 18) for text in graphs]
+    return "\n".join(lines) + "\n"
 
 
 def conclusion(reports: Sequence[ProbeReport]) -> str:

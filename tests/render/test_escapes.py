@@ -21,9 +21,9 @@ from dynamo_lint.confirm.messages import Reply
 from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict
 from dynamo_lint.findings import FileError
-from dynamo_lint.render import fixed, formats, github, receipt, receipt_json, regions, summary
+from dynamo_lint.render import formats, github, receipt, receipt_json, regions, summary
 from dynamo_lint.render.escapes import json_text, markdown, sarif_text
-from dynamo_lint.render.view import View
+from dynamo_lint.render.formats import View
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean
@@ -248,7 +248,7 @@ def test_receipts_and_regions_print_no_more_than_text(text: str) -> None:
     for said in (
         receipt.render(probes, look),
         receipt.conclusion(probes),
-        fixed.render(comparison, 1, look),
+        receipt.fixed(comparison, 1, look),
         regions.render_text(tainted(REGIONS, text), FILES, look),
         regions.render_why([tainted(HOT, text)], report(text)[1].sources, look),
         regions.render_why_not({text: [text]}, look),
@@ -256,7 +256,7 @@ def test_receipts_and_regions_print_no_more_than_text(text: str) -> None:
     ):
         check_lines(said)
     for said in (
-        receipt_json.render(probes, ROOT, fixed.as_json(comparison, 1)),
+        receipt_json.render(probes, ROOT, receipt_json.fixed(comparison, 1)),
         regions.render_json(tainted(REGIONS, text), FILES),
     ):
         assert said.isascii()

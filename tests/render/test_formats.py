@@ -19,9 +19,9 @@ from dynamo_lint import cli
 from dynamo_lint.config import OUTPUT_FORMATS
 from dynamo_lint.findings import EFFECTS, Edit, Finding, Fix, Span
 from dynamo_lint.render import formats, github
-from dynamo_lint.render.linehash import line_hashes
+from dynamo_lint.render.formats import View
 from dynamo_lint.render.rdjson import byte_column
-from dynamo_lint.render.view import View
+from dynamo_lint.render.sarif import line_hashes
 from dynamo_lint.report import Compiled, Report
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources

@@ -14,7 +14,7 @@ from dynamo_lint.index.ir import FileFacts, Function
 from dynamo_lint.pages import parse_page
 from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
-from dynamo_lint.render import concise, full, json_format, page, statistics, summary
+from dynamo_lint.render import formats, page, summary
 from dynamo_lint.render import regions as regions_text
 from dynamo_lint.report import Compiled, Report, Site
 from dynamo_lint.sources import Sources
@@ -143,13 +143,19 @@ def report(root: Path, findings: tuple[Finding, ...] = FINDINGS) -> Report:
     return Report(root, (2, 13), files=3, compiled=COUNTS, findings=findings)
 
 
+def shown(name: str, found: Report, look: Look | None = None) -> str:
+    """A report in a format, as seen from its root unless somebody looks otherwise."""
+    look = look or Look(root=found.root, cwd=found.root)
+    return formats.render(name, found, formats.View(look, Sources(found.root), found.root))
+
+
 def test_full_output_shows_line_chain_cost_and_fix(root: Path, snapshot: Snapshot) -> None:
     look = Look(width=100, root=root, cwd=root)
-    snapshot.assert_match(full.render(report(root), Sources(root), look), "full.txt")
+    snapshot.assert_match(shown("full", report(root), look), "full.txt")
 
 
 def test_full_output_in_a_narrow_terminal_stays_within_it(root: Path) -> None:
-    text = full.render(report(root, FINDINGS[:3]), Sources(root), Look(width=72, root=root, cwd=root))
+    text = shown("full", report(root, FINDINGS[:3]), Look(width=72, root=root, cwd=root))
     framed = [line for line in text.splitlines() if " | " in line]
     assert len(framed) == 6
     assert all(text_width(line) <= 72 for line in framed)
@@ -158,8 +164,8 @@ def test_full_output_in_a_narrow_terminal_stays_within_it(root: Path) -> None:
 def test_full_output_without_colour_has_no_escape_codes_and_with_colour_says_the_same(root: Path) -> None:
     import click
 
-    plain = full.render(report(root), Sources(root), Look(root=root, cwd=root))
-    coloured = full.render(report(root), Sources(root), Look(colour=True, root=root, cwd=root))
+    plain = shown("full", report(root))
+    coloured = shown("full", report(root), Look(colour=True, root=root, cwd=root))
     assert "\x1b" not in plain
     assert "\x1b[" in coloured
     assert click.unstyle(coloured) == plain
@@ -169,11 +175,8 @@ def test_carets_stand_under_the_span_after_wide_characters_and_tabs(root: Path) 
     (root / "w.py").write_text("\tx = '名前'; self.n += 1\n", encoding="utf-8")
     one = finding(1, 13, 1, 24, chain=(), related=())
     span = Span("w.py", 1, 12, 1, 23)
-    lines = full.render(
-        report(root, (Finding(**{f: getattr(one, f) for f in one.__slots__} | {"span": span}),)),  # type: ignore[arg-type]
-        Sources(root),
-        Look(root=root, cwd=root),
-    ).splitlines()
+    moved = Finding(**{f: getattr(one, f) for f in one.__slots__} | {"span": span})  # type: ignore[arg-type]
+    lines = shown("full", report(root, (moved,))).splitlines()
     code, carets = (line for line in lines if " | " in line)
     assert text_width(code[: code.index("self.n")]) == carets.index("^")
     assert carets.count("^") == len("self.n += 1")
@@ -183,59 +186,56 @@ def test_escape_codes_in_source_and_messages_do_not_reach_the_terminal(root: Pat
     (root / "evil.py").write_text("x = '\x1b[2J'\n")
     evil = finding(1, 1, 1, 5, message="\x1b[31mred", chain=(), related=())
     moved = Finding(**{f: getattr(evil, f) for f in evil.__slots__} | {"span": Span("evil.py", 1, 1, 1, 5)})  # type: ignore[arg-type]
-    look = Look(root=root, cwd=root)
-    shown = report(root, (moved,))
-    assert "\x1b" not in full.render(shown, Sources(root), look) + concise.render(shown, look)
+    assert "\x1b" not in shown("full", report(root, (moved,))) + shown("concise", report(root, (moved,)))
 
 
 def test_places_outside_the_working_directory_are_absolute(root: Path, tmp_path: Path) -> None:
     look = Look(root=root, cwd=tmp_path / "elsewhere")
-    assert concise.render(report(root), look).startswith(
+    assert shown("concise", report(root), look).startswith(
         f"{root.as_posix()}/src/moe.py:11:9: error DYN101 [storm] "
     )
 
 
 def test_other_lines_outside_the_working_directory_are_below_the_root(root: Path, tmp_path: Path) -> None:
     look = Look(root=root, cwd=tmp_path / "elsewhere")
-    text = full.render(report(root, FINDINGS[:1]), Sources(root), look)
+    text = shown("full", report(root, FINDINGS[:1]), look)
     assert text.startswith(f"{root.as_posix()}/src/moe.py:11:9: ")
     assert "\n  train.py:2 " in text
 
 
 def test_concise_output_is_one_line_a_finding(root: Path, snapshot: Snapshot) -> None:
-    look = Look(root=root, cwd=root)
     newline = finding(11, 9, 11, 34, message="two\nlines")
-    snapshot.assert_match(concise.render(report(root, (*FINDINGS, newline)), look), "concise.txt")
+    snapshot.assert_match(shown("concise", report(root, (*FINDINGS, newline))), "concise.txt")
 
 
 def test_json_output_follows_the_contract(root: Path, snapshot: Snapshot) -> None:
-    text = json_format.render(report(root))
+    text = shown("json", report(root))
     assert json.loads(text)["findings"][1]["subject"] == "MoE.名前"
     snapshot.assert_match(text, "report.json")
 
 
 def test_json_findings_have_all_keys_whatever_is_unknown(root: Path) -> None:
-    findings = json.loads(json_format.render(report(root)))["findings"]
+    findings = json.loads(shown("json", report(root)))["findings"]
     assert len({tuple(sorted(found)) for found in findings}) == 1
     assert findings[2]["fix"] is None
     assert findings[3]["region"] is None
 
 
 def test_json_of_an_empty_report_is_valid(root: Path) -> None:
-    document = json.loads(json_format.render(Report(root, (2, 6), 0, Compiled(0, 0))))
+    document = json.loads(shown("json", Report(root, (2, 6), 0, Compiled(0, 0))))
     assert document["findings"] == document["errors"] == []
     assert document["torch_version"] == "2.6"
 
 
 def test_json_lists_files_that_could_not_be_linted(root: Path) -> None:
     broken = Report(root, (2, 13), 1, Compiled(1, 1), errors=(FileError("a\udcff.py", 3, "invalid syntax"),))
-    assert json.loads(json_format.render(broken))["errors"] == [
+    assert json.loads(shown("json", broken))["errors"] == [
         {"path": "a\udcff.py", "line": 3, "message": "invalid syntax"}
     ]
 
 
 def test_statistics_count_by_rule(root: Path) -> None:
-    assert statistics.render(report(root)) == (
+    assert shown("statistics", report(root)) == (
         "     3  DYN101  mutated-scalar-attribute\n     1  DYN201  environment-read\n"
     )
 
@@ -324,7 +324,7 @@ def test_full_output_says_when_the_way_out_can_be_had_for_the_asking(root: Path)
         ("unsafe", "(`--fix --unsafe-fixes` does it)"),
     ):
         one = finding(11, 9, 11, 34, fix=Fix(applicability, "use a buffer", (edit,)))
-        text = full.render(report(root, (one,)), Sources(root), Look(root=root, cwd=root))
+        text = shown("full", report(root, (one,)))
         assert f"fix:  use a buffer {said}\n" in text
 
 
