@@ -16,9 +16,16 @@ from typing import TYPE_CHECKING
 import click
 
 from dynamo_lint import __version__
-from dynamo_lint.commands.errors import EXIT_CLEAN, EXIT_INTERRUPTED, EXIT_PIPE, EXIT_TROUBLE, ReaderLeft, say
 from dynamo_lint.commands.help import overview
-from dynamo_lint.trouble import Trouble
+from dynamo_lint.trouble import (
+    EXIT_CLEAN,
+    EXIT_INTERRUPTED,
+    EXIT_PIPE,
+    EXIT_TROUBLE,
+    ReaderLeft,
+    Trouble,
+    say,
+)
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -12,7 +12,7 @@ import pytest
 from bench.oracle.born import from_birth
 from bench.oracle.join import Outcome, by_subject, outcome
 from bench.oracle.paths import path_of
-from dynamo_lint.confirm.receipt import Cause, Frame, Receipt, Recompile
+from dynamo_lint.confirm.model import Cause, Frame, Receipt, Recompile
 from dynamo_lint.findings import Finding, Span
 
 ROOT = Path("/library")

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from dynamo_lint.confirm.receipt import Receipt, from_json
+from dynamo_lint.confirm.model import Receipt, from_json
 from dynamo_lint.findings import Finding
-from dynamo_lint.logs.break_text import INTENDED
+from dynamo_lint.logs.texts import INTENDED
 
 
 def is_of_break(finding: Finding) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.oracle.born import from_birth
 from bench.oracle.paths import path_of
-from dynamo_lint.confirm.receipt import Cause, Receipt, Recompile, from_json
+from dynamo_lint.confirm.model import Cause, Receipt, Recompile, from_json
 from dynamo_lint.confirm.verdicts import of_mode, spoken_of
 from dynamo_lint.findings import Finding
 

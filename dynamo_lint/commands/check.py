@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands import fixing
 from dynamo_lint.commands.common import (
     FILE,
     PATH,
@@ -26,20 +27,25 @@ from dynamo_lint.commands.common import (
     region_options,
     version,
 )
-from dynamo_lint.commands.errors import EXIT_FINDINGS, say
-from dynamo_lint.commands.fixing import fix_options
 from dynamo_lint.commands.help import SectionedCommand, section
-from dynamo_lint.config import OUTPUT_FORMATS
+from dynamo_lint.config import OUTPUT_FORMATS, Settings
 from dynamo_lint.findings import SEVERITIES
-from dynamo_lint.levels import CONFIDENCES, OLDER_WORDS
-from dynamo_lint.trouble import Trouble
+from dynamo_lint.levels import CONFIDENCES, OLDER_WORDS, levels_of
+from dynamo_lint.terminal import counted
+from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
+
+if TYPE_CHECKING:
+    from dynamo_lint.baseline import Baseline
+    from dynamo_lint.discovery import Discovered
+    from dynamo_lint.report import Report
+    from dynamo_lint.run.rewrite import Rewritten
 
 
 def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip()) or None
 
 
-rule_option, status_option = section("Rules"), section("Exit status")
+rule_option, fix_option, status_option = map(section, ("Rules", "Fixes", "Exit status"))
 
 
 @click.command(cls=SectionedCommand, short_help="Lint Python files and folders (the default command).")
@@ -61,7 +67,9 @@ rule_option, status_option = section("Rules"), section("Exit status")
     help="Lowest to report: certain, likely (default), possible.",
 )
 @region_options
-@fix_options
+@fix_option("--fix", is_flag=True, help="Apply safe fixes, then report the remaining findings.")
+@fix_option("--unsafe-fixes", is_flag=True, help="Also apply fixes that can change behaviour.")
+@fix_option("--diff", is_flag=True, help="Print the changes --fix would make; exit 1 if there are any.")
 @status_option(
     "--fail-level",
     type=click.Choice(SEVERITIES),
@@ -119,7 +127,7 @@ def check(
     **given: Any,
 ) -> None:
     """Lint Python files and folders (the default command); `-` reads stdin."""
-    from dynamo_lint.commands import baselines, output, print_settings
+    from dynamo_lint.commands import output, print_settings
     from dynamo_lint.commands.progress import Progress
     from dynamo_lint.run.check import check as run_check
     from dynamo_lint.selectors import catalogue
@@ -142,23 +150,25 @@ def check(
     if not quiet:
         print_settings.warn_of_links(found, verbose)
         print_settings.warn_of_version(settings)
-    accepted = baselines.load(settings, update_baseline, given["baseline"] is not None)
+    accepted = _baseline(settings, update_baseline, given["baseline"] is not None)
     sources = Sources(found.root, found.given)
     with (
         Progress(not quiet) as progress,
         effort(settings, no_cache, cache_dir, jobs, progress, quiet) as means,
     ):
         if fix or diff:
-            done = fixing.rewritten(settings, found, rules, sources, unsafe_fixes, accepted, means)
+            from dynamo_lint.run.rewrite import rewrite
+
+            done = rewrite(settings, found, rules, sources, unsafe_fixes, accepted, means)
             if diff:
-                return fixing.show(done, found, output_file, quiet, exit_zero)
+                return _show(done, found, output_file, quiet, exit_zero)
             if found.given:
-                return fixing.pass_on(done, found)
-            fixing.put_in_place(done, found)
+                return _pass_on(done, found)
+            _put_in_place(done, found)
             sources = Sources(found.root, found.given)
         report = run_check(settings, found, rules, sources, None if update_baseline else accepted, means)
     if update_baseline and accepted is not None:
-        told = baselines.write(accepted, report, found, settings, rules)
+        told = _accept(accepted, report, found, settings, rules)
         return None if quiet else say(told)
     output.present(report, sources, settings, color, output_file, statistics)
     if not quiet:
@@ -197,3 +207,86 @@ def _check_selectors(given: dict[str, Any], rules: dict[str, str]) -> None:
         enabled((), given["ignore"] or (), False, rules)
     except UnknownSelector as error:
         raise Trouble(f"--{key}: {error}") from None
+
+
+def _baseline(settings: Settings, update: bool, named: bool) -> Baseline | None:
+    """The baseline in force, None if there is none; one that is to be written need not exist.
+
+    `named` if the command line names it, rather than the configuration.
+    """
+    file = settings.baseline
+    if file is None:
+        if update:
+            raise click.UsageError(
+                "--update-baseline needs --baseline FILE, or `baseline` in the configuration"
+            )
+        return None
+    from dynamo_lint.baseline import Baseline, read
+
+    if update and not file.exists():
+        return Baseline(file.absolute())
+    return read(file, named)
+
+
+def _accept(
+    baseline: Baseline, report: Report, found: Discovered, settings: Settings, catalogue: Mapping[str, str]
+) -> str:
+    """Replace the file by what was found; returns what to tell people."""
+    from dynamo_lint.baseline import updated
+    from dynamo_lint.commands import output, print_settings
+
+    level = levels_of(settings.policy, catalogue, found.root)
+    output.deliver(updated(baseline, report.findings, found.root, found.reported, level), baseline.file)
+    count = counted(len(report.findings), "finding")
+    return f"{print_settings.near(baseline.file)}: accepts {count} from now on."
+
+
+def _show(done: Rewritten, found: Discovered, file: Path | None, quiet: bool, exit_zero: bool) -> None:
+    """Print the changes as a patch, with paths as seen from the current folder."""
+    from dynamo_lint.commands.output import deliver
+    from dynamo_lint.run.write import diff
+
+    deliver(diff(done, {path: _from_here(found.root / path) for path in done.files}), file)
+    if not quiet:
+        _say_refused(done, found)
+        what = f"{counted(len(done.applied), 'finding')} in {counted(len(done.files), 'file')}"
+        click.echo(f"Would fix {what}." if done.files else "Nothing would change.", err=True)
+    if done.files and not exit_zero:
+        raise click.exceptions.Exit(EXIT_FINDINGS)
+
+
+def _pass_on(done: Rewritten, found: Discovered) -> None:
+    """Text from stdin goes to stdout, fixed: what an editor asks for."""
+    from dynamo_lint.commands.output import to_stdout
+
+    for path, text in found.given.items():
+        to_stdout(done.files.get(path, text))
+
+
+def _put_in_place(done: Rewritten, found: Discovered) -> None:
+    """Write the files, and say what was done, one line each."""
+    from dynamo_lint.run.write import tidy, write
+
+    tidy(found.root, found.files)
+    left = write(found.root, done)
+    written = [path for path in done.files if path not in left]
+    fixed = [one for one in done.applied if one.fix and {e.span.path for e in one.fix.edits}.isdisjoint(left)]
+    for path, why in sorted(left.items()):
+        say(f"{_from_here(found.root / path)} was not changed: {why}")
+    _say_refused(done, found)
+    if written:
+        click.echo(f"Fixed {counted(len(fixed), 'finding')} in {counted(len(written), 'file')}.", err=True)
+
+
+def _say_refused(done: Rewritten, found: Discovered) -> None:
+    """Say of each fix that was tried and not made why, one line each."""
+    for finding, why in done.refused:
+        place = f"{_from_here(found.root / finding.span.path)}:{finding.span.line}"
+        say(f"{place} {finding.code} was not fixed: {why}")
+
+
+def _from_here(path: Path) -> str:
+    try:
+        return Path(os.path.relpath(path)).as_posix()
+    except ValueError:
+        return path.as_posix()

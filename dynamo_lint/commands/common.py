@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.errors import say
 from dynamo_lint.commands.help import Decorator, section, together
 from dynamo_lint.config import (
     ASSUMPTIONS,
@@ -24,7 +23,7 @@ from dynamo_lint.config import (
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.raw_values import dotted
 from dynamo_lint.selectors import closest
-from dynamo_lint.trouble import Trouble
+from dynamo_lint.trouble import Trouble, say
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
@@ -181,7 +180,7 @@ def check_places(settings: Settings) -> None:
             wrong, guess = "there is no such function", closest(one.function, names)
         else:
             continue
-        keys = CONTRACT, "expected-breaks", f"{one.path}:{one.function}" if one.function else one.path
+        keys = CONTRACT, "expected-breaks", one.place
         hint = f"; did you mean {guess!r}?" if guess else ""
         raise Trouble(f"{place_of(settings.source, *keys)}: {dotted(*keys)}: {wrong}{hint}")
 

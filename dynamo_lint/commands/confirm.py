@@ -24,18 +24,16 @@ from dynamo_lint.commands.common import (
     prepare,
     region_options,
 )
-from dynamo_lint.commands.errors import EXIT_FINDINGS, say
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings, override, parse_torch_version
-from dynamo_lint.trouble import Trouble
+from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dynamo_lint.confirm.budget import Budget
-    from dynamo_lint.confirm.discover import ProbeRef
     from dynamo_lint.confirm.fixed import Comparison
-    from dynamo_lint.confirm.messages import Setting
+    from dynamo_lint.confirm.model import Setting
+    from dynamo_lint.confirm.probes import ProbeRef
     from dynamo_lint.confirm.verdicts import ProbeReport
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.findings import Finding
@@ -157,9 +155,9 @@ def confirm(
     from dynamo_lint.commands.print_settings import warn_of_links, warn_of_version
     from dynamo_lint.confirm import run
     from dynamo_lint.confirm.budget import exceeded
+    from dynamo_lint.confirm.model import Request
     from dynamo_lint.render import receipt as text_format
     from dynamo_lint.render import receipt_json
-    from dynamo_lint.terminal import wants_colour
 
     if python is None and find_spec("torch") is None:
         raise Trouble(MISSING)
@@ -167,21 +165,20 @@ def confirm(
     if not quiet:
         warn_of_links(found)
     settings = settings if python else _with_torch_here(settings)
-    budget = _budget(settings, max_recompiles, max_breaks, max_graphs)
+    check_places(settings)
     if not quiet:
         warn_of_version(settings)
     limit = settings.recompile_limit if settings.recompile_limit != Settings().recompile_limit else None
+    how = Request(calls=calls, backend=backend, recompile_limit=limit, settings=schedule)
 
     def testify(refs: list[ProbeRef], findings: Sequence[Finding], root: Path, shadows: bool) -> Reports:
-        return run.confirm(
-            refs, findings, root, schedule, backend, calls, timeout, limit, python, shadows, _progress(quiet)
-        )
+        asked = replace(how, shadows=shadows)
+        return run.confirm(refs, findings, root, asked, timeout, python or sys.executable, _progress(quiet))
 
     reports = testify(listed, _findings(settings, found), found.root, False)
     if all("torch cannot be imported" in one.reply.error for one in reports):
         raise Trouble(f"{reports[0].reply.error}; {MISSING.partition('; ')[2]}")
-    colour = color == "always" or (output_file is None and wants_colour(color, sys.stdout))
-    look = look_at(found.root, colour)
+    look = look_at(found.root, color, output_file)
     again = _again(testify, listed, reports, settings, found) if fixed else None
     as_json = receipt_json.render(reports, found.root, again and receipt_json.fixed(*again))
     if receipt is not None:
@@ -194,7 +191,9 @@ def confirm(
     else:
         text = text_format.render(reports, look) + ("\n" + text_format.fixed(*again, look) if again else "")
     deliver(as_json if output_format == "json" else text, output_file)
-    too_much = exceeded(reports, budget)
+    limits = {"max_recompiles": max_recompiles, "max_breaks": max_breaks, "max_compiles": max_graphs}
+    home = (settings.source.parent if settings.source else Path.cwd()).resolve()
+    too_much = exceeded(reports, settings.contract.limited(**limits), home)
     if not quiet:
         gap = "\n" if output_format == "text" and output_file is None else ""
         click.echo(gap + text_format.conclusion(reports), nl=False, err=True)
@@ -206,32 +205,11 @@ def confirm(
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _budget(settings: Settings, recompiles: int | None, breaks: int | None, graphs: int | None) -> Budget:
-    """The budget of the command line, and of the contract where that says nothing."""
-    from dynamo_lint.confirm.budget import Budget
-
-    contract = settings.contract
-    home = (settings.source.parent if settings.source else Path.cwd()).resolve()
-    check_places(settings)
-
-    def first(option: int | None, key: int | None) -> int | None:
-        return key if option is None else option
-
-    return Budget(
-        first(recompiles, contract.max_recompiles),
-        first(breaks, contract.max_breaks),
-        first(graphs, contract.max_compiles),
-        contract.expected_breaks,
-        home,
-    )
-
-
 def _probes(
     names: tuple[str, ...], projects: tuple[Path, ...], force_exclude: bool, given: dict[str, Any]
 ) -> tuple[list[ProbeRef], Settings, Discovered]:
     """The probes to run, and the settings and files of their project."""
-    from dynamo_lint.confirm.discover import find
-    from dynamo_lint.confirm.project import folder_of
+    from dynamo_lint.confirm.probes import find, folder_of
 
     listed = find(names, Path.cwd())
     folders = projects or tuple(dict.fromkeys(folder_of(probe.path) for probe in listed))

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 import click
 
 from dynamo_lint.commands.common import FILE, color_option, output_option
-from dynamo_lint.commands.errors import EXIT_FINDINGS
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings, load
-from dynamo_lint.terminal import clean, wants_colour
+from dynamo_lint.render.escapes import picked
+from dynamo_lint.terminal import clean, counted, wants_colour
+from dynamo_lint.trouble import EXIT_FINDINGS
 
 if TYPE_CHECKING:
-    from dynamo_lint.doctor.model import Check, SetInCode, Surroundings
+    from dynamo_lint.doctor.checks import Check
+    from dynamo_lint.doctor.look import SetInCode, Surroundings
 
 SCHEMA = "dynamo-lint/doctor/1"
 EXIT_CANNOT_RUN, EXIT_NOT_FOUND = 126, 127
@@ -116,17 +118,7 @@ def _in_code(settings: Settings) -> tuple[SetInCode, ...] | None:
 
 def _json(seen: Surroundings, found: list[Check], starts: bool) -> str:
     """The report for programs; the command starts after it has been printed."""
-    checks = [
-        {
-            "id": one.id,
-            "severity": one.severity,
-            "variable": one.variable,
-            "value": one.value,
-            "read_as": one.read_as,
-            "message": one.message,
-        }
-        for one in found
-    ]
+    checks = [picked(one, "id", "severity", "variable", "value", "read_as", "message") for one in found]
     torch = ".".join(map(str, seen.torch)) if seen.torch else None
     return json.dumps({"schema": SCHEMA, "torch": torch, "checks": checks, "started": starts}, indent=2)
 
@@ -162,7 +154,7 @@ def _subject(one: Check) -> str:
 def _total(found: list[Check]) -> str:
     """The number of checks of each severity: `2 errors, 1 warning`."""
     counts = {word: sum(one.severity == word for one in found) for word in ("error", "warning", "note")}
-    said = [f"{count} {word}{'s' * (count > 1)}" for word, count in counts.items() if count]
+    said = [counted(count, word) for word, count in counts.items() if count]
     return ", ".join(said) or "nothing is wrong"
 
 

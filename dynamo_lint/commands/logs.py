@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,9 +20,9 @@ from dynamo_lint.commands.common import (
     prepare,
     region_options,
 )
-from dynamo_lint.commands.errors import EXIT_FINDINGS, say
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings
+from dynamo_lint.trouble import EXIT_FINDINGS, say
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
@@ -124,22 +123,20 @@ def logs(
     """
     from dynamo_lint.commands.output import deliver, look_at
     from dynamo_lint.sources import Sources as Texts
-    from dynamo_lint.terminal import wants_colour
 
     configured, found = prepare(sources, force_exclude, given)
-    named: dict[str, Any] = {
-        "max_recompiles": max_recompiles,
-        "max_breaks": max_breaks,
-        "max_compiles": max_graphs,
-        "max_limit_hits": max_limit_hits,
-    }
-    limits = {key: value for key, value in named.items() if value is not None}
-    configured = replace(configured, contract=replace(configured.contract, **limits))
+    contract = configured.contract.limited(
+        max_recompiles=max_recompiles,
+        max_breaks=max_breaks,
+        max_compiles=max_graphs,
+        max_limit_hits=max_limit_hits,
+    )
+    configured = replace(configured, contract=contract)
     tally = _tally(paths, configured.contract.ignore_log, quiet)
     texts = Texts(found.root, found.given)
     with effort(configured, no_cache, cache_dir, jobs, quiet=True) as means:
         report = _account(tally, configured, None if no_lint else found, texts, means, settings or ())
-    look = look_at(found.root, color == "always" or (output_file is None and wants_colour(color, sys.stdout)))
+    look = look_at(found.root, color, output_file)
     deliver(_rendered(output_format, report, look, texts, configured), output_file)
     _conclude(report, fail_on, settings, allow_empty, quiet)
 
@@ -154,15 +151,16 @@ def _account(
 ) -> LogReport:
     """The job with what its sources explain; `logged` are the log settings that are said to have been on."""
     from dynamo_lint.logs.budgets import budgets
-    from dynamo_lint.logs.causes import explain, located
+    from dynamo_lint.logs.causes import Places, codes_by_id, explain, located
     from dynamo_lint.logs.model import LogReport
-    from dynamo_lint.logs.places import Places
+    from dynamo_lint.pages import load_pages
 
     processes, job = tally.processes(), tally.job()
     places = Places(texts, () if found is None else found.files)
     silent = found is None or job.proof == "none"
     findings = () if found is None or silent else _findings(settings, found, texts, means)
-    explained = explain(processes, job, findings, places, _codes())
+    codes = codes_by_id((page.code, page.gb) for page in load_pages().values())
+    explained = explain(processes, job, findings, places, codes)
     job = replace(located(job, places), notes=tuple(sorted({*job.notes, *explained.notes})))
     known = tally.logged() | set(logged)
     return LogReport(
@@ -189,13 +187,6 @@ def _findings(settings: Settings, found: Discovered, texts: Sources, means: Effo
     from dynamo_lint.selectors import catalogue
 
     return check(settings.unfiltered, found, catalogue(), texts, effort=means).findings
-
-
-def _codes() -> dict[str, str]:
-    from dynamo_lint.logs.causes import codes_by_id
-    from dynamo_lint.pages import load_pages
-
-    return codes_by_id((page.code, page.gb) for page in load_pages().values())
 
 
 def _rendered(output_format: str, report: LogReport, look: Any, texts: Sources, settings: Settings) -> str:

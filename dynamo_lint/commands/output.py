@@ -9,19 +9,20 @@ from pathlib import Path
 import click
 
 from dynamo_lint import files
-from dynamo_lint.commands.errors import ReaderLeft, say
 from dynamo_lint.config import Settings
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, terminal_width, wants_colour
-from dynamo_lint.trouble import Trouble
+from dynamo_lint.trouble import ReaderLeft, Trouble, say
 
 FOR_PEOPLE = ("full", "concise", "grouped")
 """The formats that have colours, and counts instead of findings on request."""
 
 
-def look_at(root: Path, colour: bool) -> Look:
-    """How to print paths below the linted root."""
+def look_at(root: Path, color: str, file: Path | None = None, to_stderr: bool = False) -> Look:
+    """How to print paths below the linted root; in a file there is colour only by order."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    colour = wants_colour(color, stream) and (file is None or color == "always")
     return Look(colour=colour, width=terminal_width(), root=root, cwd=Path.cwd())
 
 
@@ -36,8 +37,7 @@ def present(
     """Print the findings, or their counts, or write them to a file."""
     from dynamo_lint.render import formats
 
-    colour = color == "always" or (output_file is None and wants_colour(color, sys.stdout))
-    look = look_at(report.root, colour)
+    look = look_at(report.root, color, output_file)
     view = formats.View(look, sources, repository(report.root), settings.least_confidence)
     name = "statistics" if statistics else settings.output_format
     deliver(formats.render(name, report, view), output_file)
@@ -55,7 +55,7 @@ def conclude(
 
     full = settings.output_format == "full" and not statistics
     gap = "\n" if report.findings and full and output_file is None else ""
-    look = look_at(report.root, wants_colour(color, sys.stderr))
+    look = look_at(report.root, color, to_stderr=True)
     talk = summary.render(report, look, explain=full, assumed=settings.assume != "none")
     click.echo(gap + talk, nl=False, err=True, color=True)
     if settings.torch_from and report.compiled.functions:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from dynamo_lint.commands.errors import say
 from dynamo_lint.config import KEYS, TORCH_VERSIONS, Settings, place_of
 from dynamo_lint.contract import Contract
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.levels import PRESETS, Override
 from dynamo_lint.raw_values import dotted
 from dynamo_lint.terminal import clean
+from dynamo_lint.trouble import say
 
 _FEW = 3
 """Names in a line of a run that is not asked to be verbose."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from dynamo_lint.commands.help import SectionedCommand
 from dynamo_lint.commands.output import deliver, look_at
 from dynamo_lint.commands.print_settings import warn_of_links
 from dynamo_lint.selectors import closest
-from dynamo_lint.terminal import wants_colour
+from dynamo_lint.terminal import counted
 from dynamo_lint.trouble import Trouble
 
 
@@ -68,7 +67,7 @@ def regions(
         _, what = with_deep_stack(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
         is_compiled(settings, found, sources, bool(what.hot), what.idle, means)
     shown = part(what, found.reported)
-    look = look_at(found.root, wants_colour(color, sys.stdout))
+    look = look_at(found.root, color)
     if why is not None:
         chosen = [hot for hot in what.hot if is_called(hot.function.id, why)]
         ends = {} if chosen else why_not(facts, what, settings.region_options, why)
@@ -83,9 +82,7 @@ def regions(
         text = render.render_text(shown, facts, look)
     deliver(text, None)
     if not shown.entries and output_format == "text" and why is None:
-        files = "1 file" if len(found.reported) == 1 else f"{len(found.reported)} files"
-        click.echo(f"No compiled code found in {files}.", err=True)
+        click.echo(f"No compiled code found in {counted(len(found.reported), 'file')}.", err=True)
     unread = sum(facts[path].error is not None for path in found.reported if path in facts)
     if unread and why is None:
-        count = "1 file" if unread == 1 else f"{unread} files"
-        click.echo(f"{count} could not be read; `dynamo-lint check` says why.", err=True)
+        click.echo(f"{counted(unread, 'file')} could not be read; `dynamo-lint check` says why.", err=True)

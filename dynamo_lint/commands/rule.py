@@ -8,11 +8,10 @@ from pathlib import Path
 import click
 
 from dynamo_lint.commands.common import COLOURS, version
-from dynamo_lint.commands.errors import say
 from dynamo_lint.commands.output import deliver
 from dynamo_lint.config import load
 from dynamo_lint.terminal import Look, terminal_width, wants_colour
-from dynamo_lint.trouble import Trouble
+from dynamo_lint.trouble import Trouble, say
 
 
 @click.command()
@@ -33,8 +32,7 @@ def rule(
     color: str,
 ) -> None:
     """Explain rules, by code or name."""
-    from dynamo_lint.measured import as_measured
-    from dynamo_lint.pages import PageError, load_pages
+    from dynamo_lint.pages import PageError, as_measured, load_pages
     from dynamo_lint.render import page as render
     from dynamo_lint.selectors import matching
 

@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from dynamo_lint import files
 from dynamo_lint.config import DEFAULT_EXCLUDE
-from dynamo_lint.confirm.messages import Digest
-from dynamo_lint.confirm.receipt import Receipt
+from dynamo_lint.confirm.model import Digest, Receipt
 from dynamo_lint.confirm.verdicts import ProbeReport
 
 LARGEST = 10_000_000

@@ -14,8 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from dynamo_lint import files
-from dynamo_lint.confirm.messages import Reply, Request
-from dynamo_lint.confirm.receipt import from_json
+from dynamo_lint.confirm.model import STAGES, Reply, Request, from_json
 
 NO_TORCH = "torch is not installed"
 
@@ -144,13 +143,7 @@ def _read(answer: Path) -> Reply:
 
 
 def _with_error(reply: Reply, why: str, tail: str) -> Reply:
-    stages = {
-        "start": "before its program was loaded",
-        "eager": "while it ran without the compiler",
-        "compiled": "while it ran compiled",
-        "limited": "while it ran with the usual recompile limit",
-    }
-    return replace(reply, error=f"{why} {stages.get(reply.stage, '')}".strip(), detail=tail)
+    return replace(reply, error=f"{why} {STAGES.get(reply.stage, '')}".strip(), detail=tail)
 
 
 def _last_lines(log: Path) -> str:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dynamo_lint.confirm.discover import ProbeRef
 from dynamo_lint.confirm.launch import run
-from dynamo_lint.confirm.messages import Reply, Request, Setting
-from dynamo_lint.confirm.receipt import relative
+from dynamo_lint.confirm.model import USUAL, Reply, Request, Setting, relative
+from dynamo_lint.confirm.probes import ProbeRef
 from dynamo_lint.confirm.verdicts import ProbeReport, judge, unpredicted
 from dynamo_lint.findings import Finding
 
@@ -26,45 +24,30 @@ def confirm(
     probes: Sequence[ProbeRef],
     findings: Sequence[Finding],
     root: Path,
-    settings: Sequence[Setting] = (),
-    backend: str = "aot_eager",
-    calls: int = 12,
-    timeout: float = 300.0,
-    recompile_limit: int | None = None,
-    python: str | None = None,
-    shadows: bool = False,
-    progress: Progress = lambda *_: None,
+    how: Request,
+    timeout: float,
+    python: str,
+    progress: Progress,
 ) -> list[ProbeReport]:
-    """Run each probe in a process of its own and judge the findings by what it showed."""
+    """Run each probe in a process of its own, in the way of a request, and judge the findings by it."""
     reports = []
     for number, probe in enumerate(probes):
         progress(number, len(probes), probe.name)
-        request = requested(probe, findings, root, settings, backend, calls, recompile_limit)
-        request = replace(request, shadows=shadows)
-        reports.append(report(probe, run(request, timeout, python or sys.executable), findings, root))
+        request = requested(probe, findings, root, how)
+        reports.append(report(probe, run(request, timeout, python), findings, root))
     progress(len(probes), len(probes), "")
     return reports
 
 
-def requested(
-    probe: ProbeRef,
-    findings: Sequence[Finding],
-    root: Path,
-    settings: Sequence[Setting] = (),
-    backend: str = "aot_eager",
-    calls: int = 12,
-    recompile_limit: int | None = None,
-) -> Request:
+def requested(probe: ProbeRef, findings: Sequence[Finding], root: Path, how: Request = USUAL) -> Request:
     """Return the request for one probe, with what it has to show so that these findings can be judged."""
-    return Request(
+    return replace(
+        how,
         path=str(probe.path.resolve()),
         probe=probe.name,
         root=str(root),
-        calls=calls,
-        backend=backend,
-        recompile_limit=recompile_limit,
         watch=tuple(dict.fromkeys(finding.subject for finding in findings)),
-        settings=(*settings, *automatic(findings, settings)),
+        settings=(*how.settings, *automatic(findings, how.settings)),
     )
 
 

@@ -66,8 +66,8 @@ class Break:
     count: int
     skips_frame: bool
     """The whole function runs eagerly from then on."""
-    stack: tuple[tuple[str, int], ...] = ()
-    """Path and line of the program's own frames, outermost first."""
+    stack: tuple[Frame, ...] = ()
+    """The lines of the program's own frames, outermost first."""
     text: str = ""
     """The line as it stood when the job ran; empty where the log does not tell."""
 

@@ -6,13 +6,12 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from dynamo_lint.logs.break_text import read_break
-from dynamo_lint.logs.checks import Check, read_check
 from dynamo_lint.logs.model import Break, Frame, Job, Limit, Moment, Rank, Recompiles
 from dynamo_lint.logs.records import Record
+from dynamo_lint.logs.texts import Check, read_break, read_check
 
 MOST_RECORDS = 64
 """Recompiles of a frame whose reasons are kept one by one; more would say the same again."""
@@ -52,18 +51,6 @@ class Told:
 
 
 @dataclass(slots=True)
-class _Broken:
-    function: str
-    id: str
-    reason: str
-    count: int = 0
-    skips_frame: bool = False
-    stack: tuple[Place, ...] = ()
-    text: str = ""
-    """The line as it stood when the job ran."""
-
-
-@dataclass(slots=True)
 class Attempt:
     """A recompile that may still turn out to have been refused by a limit."""
 
@@ -83,7 +70,7 @@ class Process:
     number: str
     traced: bool
     frames: dict[Frame, Told] = field(default_factory=dict)
-    breaks: dict[Place, _Broken] = field(default_factory=dict)
+    breaks: dict[Place, Break] = field(default_factory=dict)
     limits: dict[tuple[Frame, str], Limit] = field(default_factory=dict)
     compiled: int = 0
     artifacts: set[str] = field(default_factory=set)
@@ -101,6 +88,11 @@ class Process:
     every: int = 1
     seen: int = 0
     notes: set[str] = field(default_factory=set)
+
+    def hit(self, limit: Limit, stamp: str) -> None:
+        """Note that a frame ran into a limit, if that is news."""
+        self.limits.setdefault((limit.frame, limit.limit), limit)
+        self.moment(stamp, limit.frame, "limit")
 
     def moment(self, stamp: str, frame: Frame, kind: str) -> None:
         """Keep a moment; of very many, every second, fourth and so on."""
@@ -180,7 +172,9 @@ class Tally:
         key = (hint, record.process, traced, log if traced or not record.process else -1)
         found = self._by_number.get(key)
         if found is not None and record.rank is not None and found.rank not in (None, record.rank):
-            found = next((one for one in self._processes if _same(one, record, hint)), None)
+            same = (hint, record.rank, record.process, traced)
+            alike = (one for one in self._processes if (one.hint, one.rank, one.number, one.traced) == same)
+            found = next(alike, None)
         if found is None:
             found = Process(hint, record.rank, record.process, traced)
             self._processes.append(found)
@@ -233,19 +227,15 @@ class Tally:
         """Count the last attempt to recompile: as a recompile, or as refused by a limit."""
         attempt, process.pending = process.pending, None
         if attempt is None or attempt.frame is None:
-            return
+            return None
         frame = attempt.frame
         if refused:
             number = attempt.id.rpartition("/")[2]
-            key = (frame, "recompile_limit")
-            process.limits.setdefault(
-                key,
-                Limit(frame, key[1], int(number) if number.isdigit() else None, attempt.reasons[0][1].source),
-            )
-            process.moment(attempt.stamp, frame, "limit")
-            return
+            value = int(number) if number.isdigit() else None
+            source = attempt.reasons[0][1].source
+            return process.hit(Limit(frame, "recompile_limit", value, source), attempt.stamp)
         _count(process, _told(process, frame), attempt)
-        process.moment(attempt.stamp, frame, "recompile")
+        return process.moment(attempt.stamp, frame, "recompile")
 
     def _limit(self, process: Process, record: Record) -> None:
         hit = _HIT.search(record.lines[0])
@@ -262,28 +252,22 @@ class Tally:
         if check is not None:
             told.checks.setdefault(check.source, check)
             self._readings(told, [f"- 0/0: {last['told']}" if last else "", *record.lines])
-        key = (frame, hit["limit"])
-        process.limits.setdefault(
-            key, Limit(frame, hit["limit"], int(hit["value"]), check.source if check else "")
-        )
-        process.moment(record.stamp, frame, "limit")
+        source = check.source if check else ""
+        process.hit(Limit(frame, hit["limit"], int(hit["value"]), source), record.stamp)
 
     def _break(self, process: Process, record: Record) -> None:
         told = read_break(record.text)
         own = [one for one in told.stack if not _LIBRARY.search(one.path)]
-        stack = tuple((one.path, one.line) for one in own)
+        stack = tuple(Frame(one.path, one.line, one.function) for one in own)
         where = told.place
         if where is None or (_LIBRARY.search(where[0]) and stack):
-            where = stack[-1] if stack else None
+            where = (stack[-1].path, stack[-1].line) if stack else None
         if where is None:
             return
-        known = process.breaks.setdefault(where, _Broken("", told.id, told.reason))
-        known.count += 1
-        known.skips_frame |= told.skips_frame
-        known.stack = known.stack or stack
         here = next((one for one in reversed(own) if (one.path, one.line) == where), None)
-        if here is not None:
-            known.function, known.text = here.function, here.text
+        function, text = (here.function, here.text) if here is not None else ("", "")
+        found = Break(*where, function, told.id, told.reason, 1, told.skips_frame, stack, text)
+        process.breaks[where] = _together(process.breaks.get(where), found)
         process.moment(record.stamp, Frame(where[0], where[1], ""), "break")
 
     def _readings(self, told: Told, lines: Iterable[str]) -> None:
@@ -296,15 +280,6 @@ class Tally:
                     source = ""
             elif source and (found := _FILE.search(line)) and not _LIBRARY.search(found["path"]):
                 told.readings[source] = (found["path"], int(found["line"]))
-
-
-def _same(process: Process, record: Record, hint: int | None) -> bool:
-    return (process.hint, process.rank, process.number, process.traced) == (
-        hint,
-        record.rank,
-        record.process,
-        record.data is not None,
-    )
 
 
 def _speaks(process: Process) -> bool:
@@ -421,11 +396,8 @@ def _metrics(process: Process, record: Record) -> None:
         return
     limit, value = _LIMIT_TYPE.search(reason), _LIMIT_VALUE.search(reason)
     if limit is not None:
-        key = (attempt.frame, limit["limit"])
-        process.limits.setdefault(
-            key, Limit(*key, int(value["value"]) if value else None, attempt.reasons[0][1].source)
-        )
-        process.moment(attempt.stamp, attempt.frame, "limit")
+        most = int(value["value"]) if value else None
+        process.hit(Limit(attempt.frame, limit["limit"], most, attempt.reasons[0][1].source), attempt.stamp)
         process.pending = None
 
 
@@ -452,9 +424,7 @@ def _job(processes: list[Process], torch: str | None, notes: set[str]) -> Job:
         recompiles=recompiles,
         breaks=_breaks(processes),
         limits=tuple(
-            Limit(one.frame, one.limit, one.value, one.source, process.rank)
-            for process in processes
-            for one in process.limits.values()
+            replace(one, rank=process.rank) for process in processes for one in process.limits.values()
         ),
         ranks=ranks,
         moments=_moments(processes),
@@ -479,19 +449,24 @@ def _recompiles(processes: list[Process]) -> tuple[Recompiles, ...]:
 
 
 def _breaks(processes: list[Process]) -> tuple[Break, ...]:
-    found: dict[Place, _Broken] = {}
+    found: dict[Place, Break] = {}
     for process in processes:
         for place, one in process.breaks.items():
-            known = found.setdefault(place, _Broken("", one.id, one.reason))
-            known.function = known.function or one.function
-            known.count += one.count
-            known.skips_frame |= one.skips_frame
-            known.stack = known.stack or one.stack
-            known.text = known.text or one.text
-    ordered = sorted(found.items(), key=lambda pair: -pair[1].count)
-    return tuple(
-        Break(path, line, one.function, one.id, one.reason, one.count, one.skips_frame, one.stack, one.text)
-        for (path, line), one in ordered
+            found[place] = _together(found.get(place), one)
+    return tuple(sorted(found.values(), key=lambda one: -one.count))
+
+
+def _together(known: Break | None, more: Break) -> Break:
+    """Breaks at one line as one: of what only some of them tell, what the first of these tells."""
+    if known is None:
+        return more
+    return replace(
+        known,
+        function=known.function or more.function,
+        count=known.count + more.count,
+        skips_frame=known.skips_frame or more.skips_frame,
+        stack=known.stack or more.stack,
+        text=known.text or more.text,
     )
 
 

@@ -55,7 +55,7 @@ def _break(one: Break, look: Look) -> dict[str, Any]:
     return {
         "path": look.place(one.path),
         **picked(one, "line", "function", "id", "reason", "count", "skips_frame"),
-        "stack": [[look.place(path), line] for path, line in one.stack],
+        "stack": [[look.place(frame.path), frame.line] for frame in one.stack],
     }
 
 

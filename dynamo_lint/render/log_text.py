@@ -13,7 +13,7 @@ from dynamo_lint.findings import Finding, Span
 from dynamo_lint.logs.model import Break, Budget, Cause, Frame, Job, LogReport, Recompiles
 from dynamo_lint.render.prose import applicable, claim
 from dynamo_lint.report import Compiled, Report
-from dynamo_lint.terminal import Look, clean
+from dynamo_lint.terminal import Look, clean, counted
 
 _MOST_UNSEEN = 8
 
@@ -283,8 +283,3 @@ def frame_name(frame: Frame, look: Look) -> str:
     """A frame as people name it: `forward` (a.py:11)."""
     name = f"`{frame.function}` " if frame.function else ""
     return f"{name}({look.place(frame.path, frame.line)})"
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 recompile`, `7 recompiles`."""
-    return f"{count} {noun}{'s' * (count != 1)}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from dynamo_lint import __version__
 from dynamo_lint.confirm.fixed import Comparison
-from dynamo_lint.confirm.receipt import Cause, GraphBreak, Recompile, relative
+from dynamo_lint.confirm.model import Cause, GraphBreak, Recompile, relative
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, overall
 from dynamo_lint.render.escapes import json_text, picked
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.lintrules import LINT_RULES
 from dynamo_lint.report import Report
-from dynamo_lint.terminal import Look
+from dynamo_lint.terminal import Look, counted
 
 WAYS_TO_DECLARE = (
     ("--assume-compiled", "treat every nn.Module.forward as compiled"),
@@ -36,9 +36,9 @@ def render(report: Report, look: Look, explain: bool = False, assumed: bool = Tr
             "Only compiled code was checked; `--assume blocks` adds blocks that users of a library compile."
         )
     if report.suppressed:
-        lines.append(f"{_count(report.suppressed, 'finding')} silenced by comments.")
+        lines.append(f"{counted(report.suppressed, 'finding')} silenced by comments.")
     if report.accepted:
-        lines.append(f"{_count(report.accepted, 'finding')} accepted by the baseline.")
+        lines.append(f"{counted(report.accepted, 'finding')} accepted by the baseline.")
     lines += _fixable(report)
     hazards = sorted({finding.code for finding in report.findings if finding.code not in LINT_RULES})
     if explain and any(finding.effect for finding in report.findings):
@@ -50,7 +50,7 @@ def render(report: Report, look: Look, explain: bool = False, assumed: bool = Tr
 
 def verdict(report: Report) -> str:
     """One sentence: how many findings in how much code, and what was given up."""
-    files = _count(report.files, "file")
+    files = counted(report.files, "file")
     if not report.files:
         return "No Python files found."
     gaps = _gaps(report)
@@ -60,7 +60,7 @@ def verdict(report: Report) -> str:
         clean = f"No findings, but {', '.join(gaps)}" if gaps else "No findings"
         return f"{clean}: {_compiled(report)} in {files}."
     counts = Counter(finding.severity for finding in report.findings)
-    severities = ", ".join(_count(counts[word], word) for word in reversed(SEVERITIES) if counts[word])
+    severities = ", ".join(counted(counts[word], word) for word in reversed(SEVERITIES) if counts[word])
     places = len({finding.span.path for finding in report.findings})
     return "; ".join([f"Found {severities} in {places} of {files}", _compiled(report), *gaps]) + "."
 
@@ -69,19 +69,19 @@ def _gaps(report: Report) -> Sequence[str]:
     """The counts of all that was given up without a finding that says so."""
     gaps = []
     if sites := len(report.compiled.unresolved):
-        were = _count(sites, "compile site was", "compile sites were")
+        were = counted(sites, "compile site was", "compile sites were")
         gaps.append(f"{were} not understood (see `dynamo-lint regions`)")
     if report.unfinished:
-        were = _count(report.unfinished, "function or class was", "functions or classes were")
+        were = counted(report.unfinished, "function or class was", "functions or classes were")
         gaps.append(f"{were} not analysed to the end (see `--select DYN906`)")
     told = {finding.span.path for finding in report.findings if finding.code == "DYN901"}
     unread = [error for error in report.errors if error.path not in told]
     if newer := [error.needs for error in unread if error.needs]:
-        were = _count(len(newer), "file was", "files were")
+        were = counted(len(newer), "file was", "files were")
         they = "it needs" if len(newer) == 1 else "they need"
         gaps.append(f"{were} not read ({they} Python {max(newer)[0]}.{max(newer)[1]})")
     if others := len(unread) - len(newer):
-        gaps.append(f"{_count(others, 'file was', 'files were')} not read (see `--select DYN901`)")
+        gaps.append(f"{counted(others, 'file was', 'files were')} not read (see `--select DYN901`)")
     return gaps
 
 
@@ -99,8 +99,8 @@ def _fixable(report: Report) -> Sequence[str]:
 
 
 def _compiled(report: Report) -> str:
-    functions = _count(report.compiled.functions, "compiled function")
-    return f"{functions} from {_count(report.compiled.entries, 'compile entry', 'compile entries')}"
+    functions = counted(report.compiled.functions, "compiled function")
+    return f"{functions} from {counted(report.compiled.entries, 'compile entry', 'compile entries')}"
 
 
 def _nothing_compiled() -> Sequence[str]:
@@ -109,7 +109,3 @@ def _nothing_compiled() -> Sequence[str]:
         "If other code compiles it, lint that code too, or declare what is compiled:",
         *(f"  {way:<{width}}  {what}" for way, what in WAYS_TO_DECLARE),
     ]
-
-
-def _count(number: int, word: str, plural: str | None = None) -> str:
-    return f"{number} {word if number == 1 else plural or word + 's'}"

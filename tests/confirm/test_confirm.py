@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.confirm.child.causes import minimal_sets
-from dynamo_lint.confirm.discover import find, probes
-from dynamo_lint.confirm.receipt import (
+from dynamo_lint.confirm.model import (
     Cause,
     Compile,
     Failure,
@@ -21,7 +19,8 @@ from dynamo_lint.confirm.receipt import (
     Unit,
     from_json,
 )
-from dynamo_lint.logs.state import Place, place_of, readable
+from dynamo_lint.confirm.probes import find, probes
+from dynamo_lint.logs.texts import Place, place_of, readable
 from dynamo_lint.trouble import Trouble
 
 
@@ -85,18 +84,6 @@ def test_all_items_of_an_attribute_are_one_piece_of_state() -> None:
 )
 def test_a_guard_is_readable_as_its_program_spells_it(guard: str, shown: str) -> None:
     assert readable(guard) == shown
-
-
-def test_what_failed_in_every_version_is_the_cause_and_what_failed_besides_in_old_ones_is_not() -> None:
-    assert minimal_sets([{"n": 1}, {"n": 1, "x": 2}, {"n": 1, "y": 3}]) == [(1,)]
-
-
-def test_state_that_failed_together_in_the_only_version_is_a_joint_cause() -> None:
-    assert minimal_sets([{"n": 1, "x": 2}]) == [(1, 2)]
-
-
-def test_versions_that_failed_in_different_state_are_alternatives() -> None:
-    assert minimal_sets([{"a": 1, "b": 2}, {"c": 3}, {}]) == [(3,), (1, 2)]
 
 
 def test_a_receipt_survives_json() -> None:

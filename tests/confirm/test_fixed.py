@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.confirm.fixed import compared, copied
-from dynamo_lint.confirm.messages import Reply
-from dynamo_lint.confirm.receipt import Compile, Receipt
+from dynamo_lint.confirm.model import Compile, Receipt, Reply
 from dynamo_lint.confirm.verdicts import ProbeReport
 from dynamo_lint.render import receipt
 from dynamo_lint.terminal import Look

@@ -70,7 +70,7 @@ JOB = Job(
             "Attempted to call `getattr` with a name that is not constant",
             2,
             False,
-            STACK,
+            tuple(Frame(path, line, "") for path, line in STACK),
         ),
     ),
     limits=tuple(Limit(BLOCK, "recompile_limit", 8, "self._overflow_total", rank) for rank in (0, 1)),

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from dynamo_lint.config import OUTPUT_FORMATS
 from dynamo_lint.confirm.fixed import Comparison
-from dynamo_lint.confirm.messages import Reply
-from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.model import Cause, GraphBreak, Receipt, Recompile, Reply
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict
 from dynamo_lint.findings import FileError
 from dynamo_lint.render import formats, github, receipt, receipt_json, regions, summary

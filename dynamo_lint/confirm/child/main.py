@@ -11,8 +11,7 @@ import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dynamo_lint.confirm.messages import Reply, Request
-from dynamo_lint.confirm.receipt import from_json
+from dynamo_lint.confirm.model import Reply, Request, from_json
 
 NO_TORCH = 42
 """Exit status where torch is not installed."""

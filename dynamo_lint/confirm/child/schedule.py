@@ -10,8 +10,8 @@ from typing import Any
 
 from dynamo_lint.confirm.child.values import displayed
 from dynamo_lint.confirm.child.watch import owners_of
-from dynamo_lint.confirm.messages import Setting
-from dynamo_lint.logs.subjects import Subject, read_subject
+from dynamo_lint.confirm.model import Setting
+from dynamo_lint.logs.texts import Subject, read_subject
 
 REPEATS = 2
 """Calls for each value: the second one shows whether the first settled it."""

@@ -15,21 +15,14 @@ from dynamo_lint.confirm.child.program import Hooks, Program, Twin, compiled, ea
 from dynamo_lint.confirm.child.schedule import Schedule
 from dynamo_lint.confirm.child.values import digest
 from dynamo_lint.confirm.child.watch import Timepoint, Watch
-from dynamo_lint.confirm.child.witness import NO_LIMIT
-from dynamo_lint.confirm.messages import Reply, Request
-from dynamo_lint.confirm.receipt import Receipt
-from dynamo_lint.logs.subjects import Subject, read_subject
+from dynamo_lint.confirm.child.witness import NO_LIMIT, plain
+from dynamo_lint.confirm.model import STAGES, Receipt, Reply, Request
+from dynamo_lint.logs.texts import Subject, read_subject
 
 Write = Callable[[Reply], Reply]
 """Makes a reply known; each stands in for the one before."""
 
 Timeline = list[Timepoint]
-
-STAGES = {
-    "eager": "while it ran without the compiler",
-    "compiled": "while it ran compiled",
-    "limited": "while it ran with the usual recompile limit",
-}
 
 
 def reply_to(request: Request, write: Write, separate: Callable[[Callable[[], Any]], Any] = apart) -> None:
@@ -48,7 +41,7 @@ def reply_to(request: Request, write: Write, separate: Callable[[Callable[[], An
             known, stage="compiled", recompile_limit=request.recompile_limit or twin.recompile_limit
         )
         outputs = tuple(tuple(digest(one)) for one in twin.outputs)
-        known = replace(known, ran=_sorted(ran), problems=problems, outputs=outputs)
+        known = replace(known, ran=plain(ran), problems=problems, outputs=outputs)
         write(known)
         receipt, timeline = separate(lambda: case.compiled(twin, NO_LIMIT))
         known = write(replace(known, stage="limited", receipt=receipt))
@@ -118,10 +111,6 @@ class _Case:
 def _differ(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Whether as many owners have other values; where there are more or fewer, they are not the same ones."""
     return len(ours) == len(theirs) and ours != theirs
-
-
-def _sorted(lines: Lines) -> dict[str, tuple[int, ...]]:
-    return {path: tuple(sorted(numbers)) for path, numbers in sorted(lines.items())}
 
 
 def _failed(known: Reply, error: Exception, root: Path) -> Reply:

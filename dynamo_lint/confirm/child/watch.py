@@ -18,9 +18,8 @@ import torch
 
 from dynamo_lint.confirm.child.stacks import qualified
 from dynamo_lint.confirm.child.values import digest, displayed, displayed_tensor
-from dynamo_lint.confirm.messages import Met
-from dynamo_lint.confirm.receipt import Unit
-from dynamo_lint.logs.subjects import Subject
+from dynamo_lint.confirm.model import Met, Unit
+from dynamo_lint.logs.texts import Subject
 
 ABSENT = "absent"
 SCANS = (0, 1, 2)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from dynamo_lint.confirm.fixed import Comparison
-from dynamo_lint.confirm.receipt import Receipt, relative
+from dynamo_lint.confirm.model import Receipt, relative
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, explaining
-from dynamo_lint.logs.break_text import INTENDED
+from dynamo_lint.logs.texts import INTENDED
 from dynamo_lint.render import receipt as text
 from dynamo_lint.render.html.drawing import MOST_CELLS, Bar, Cell
 from dynamo_lint.render.html.findings import card
@@ -71,7 +71,10 @@ def _probe(report: ProbeReport, sources: Sources, number: int) -> dict[str, Any]
             for index, one in enumerate(verdicts, 1)
         ],
         "told": sum(one.verdict != "unobserved" for one in verdicts),
-        "surprises": [*_surprises(report, receipt, sources.root)] if receipt is not None else [],
+        "surprises": [
+            (f"{relative(path, sources.root)}:{line}", what, why)
+            for (path, line), what, why, _ in (text.surprises(report, receipt) if receipt is not None else ())
+        ],
         "intended": [
             f"{relative(one.path, sources.root)}:{one.line}" for one in breaks if one.id in INTENDED
         ],
@@ -98,21 +101,3 @@ def _evidence(one: Verdict, receipt: Receipt | None, root: Path) -> list[str]:
         return []
     found = (explaining(one.finding, receipt.recompiles[index], root) for index in one.recompiles)
     return text.guards(found) + [receipt.breaks[index].reason for index in one.breaks[:1]]
-
-
-def _surprises(
-    report: ProbeReport, receipt: Receipt, root: Path
-) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """The place, the event and the reasons of what no finding predicted."""
-    missed = [receipt.recompiles[index] for index in report.unpredicted_recompiles]
-    for count, one, cause in text.grouped(missed):
-        where = (cause.path, cause.line) if cause is not None and cause.path else (one.path, one.first_line)
-        joint = one.causes[0][: text.MOST_VALUES] if cause is not None else ()
-        what = f"{counted(count, 'recompile')} of `{one.function}`, first in call {one.call + 1}"
-        yield f"{relative(where[0], root)}:{where[1]}", what, tuple(map(text.met, joint)) or one.reasons[:1]
-    for index in report.unpredicted_breaks:
-        broken = receipt.breaks[index]
-        what = "the function runs eagerly" if broken.skips_frame else "graph break"
-        ident = f" ({broken.id})" if broken.id else ""
-        place = f"{relative(broken.path, root)}:{broken.line}"
-        yield place, f"{what} in `{broken.function}`{ident}", (broken.reason,)
