@@ -24,10 +24,9 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 from confirm_probes import KINDS
 
 from dynamo_lint.config import Settings
-from dynamo_lint.confirm.launch import run
 from dynamo_lint.confirm.model import Recompile, Request
 from dynamo_lint.confirm.probes import ProbeRef, imported
-from dynamo_lint.confirm.run import report
+from dynamo_lint.confirm.run import report, run
 from dynamo_lint.confirm.verdicts import ProbeReport
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import Finding

@@ -31,7 +31,7 @@ from dynamo_lint.raw_values import (
     text,
 )
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.selectors import catalogue, closest, matching
+from dynamo_lint.selectors import catalogue, closest, hint, matching
 from dynamo_lint.trouble import Trouble
 
 ASSUMPTIONS = ("none", "blocks", "modules")
@@ -157,7 +157,12 @@ class Settings:
     @property
     def home(self) -> Path:
         """The folder that patterns of paths count from."""
-        return self.top or (self.source.parent if self.source else Path.cwd())
+        return self.top or self.folder
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file, or the current one."""
+        return self.source.parent if self.source else Path.cwd()
 
     @property
     def least_confidence(self) -> str:
@@ -297,12 +302,16 @@ def _missing_probe(home: Path, probe: str) -> str | None:
     name, _, function = probe.partition("::")
     path = home / name
     if not path.exists():
-        guess = closest(path.name, [one.name for one in path.parent.glob("*.py")])
-        hint = f"; did you mean {str(Path(name).with_name(guess))!r}?" if guess else ""
-        return f"there is no such file{hint}"
+        return f"there is no such file{near_file(home, name)}"
     if path.is_file() and f"def {function or 'probe_'}".encode() not in files.read(path):
         return f"it contains no function named {function or 'probe_*'}"
     return None
+
+
+def near_file(home: Path, name: str) -> str:
+    """A hint at the file below a folder that is probably meant by a name."""
+    guess = closest(Path(name).name, [one.name for one in (home / name).parent.glob("*.py")])
+    return hint(guess and str(Path(name).with_name(guess)))
 
 
 def place_of(file: Path, *keys: str | int) -> str:

@@ -73,7 +73,7 @@ def _key(read: Reader, usual: Any = None) -> Any:
 
 
 def _readers(kind: Any) -> dict[str, Reader]:
-    """What reads each key of a table that becomes a dataclass."""
+    """The readers of the keys of a table that becomes a dataclass."""
     return {one.name.replace("_", "-"): one.metadata["read"] for one in fields(kind)}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from dynamo_lint.selectors import UnknownSelector, catalogue, closest, matching
+from dynamo_lint.selectors import UnknownSelector, catalogue, closest, hint, matching
 
 T = TypeVar("T")
 Reader = Callable[[object], object]
@@ -47,8 +47,8 @@ def table(raw: Mapping[str, object], readers: Mapping[str, Reader], *outer: Key)
     for key, value in raw.items():
         if key not in readers:
             guess = closest(key.replace("_", "-"), readers)
-            hint = f"; did you mean {dotted(*outer, guess)!r}?" if guess else ""
-            raise Wrong((*outer, key), f"unknown key {dotted(*outer, key)!r}{hint}")
+            meant = hint(guess and dotted(*outer, guess))
+            raise Wrong((*outer, key), f"unknown key {dotted(*outer, key)!r}{meant}")
         values[key.replace("-", "_")] = entry(value, readers[key], *outer, key)
     return values
 
@@ -175,11 +175,7 @@ def choice(*words: str) -> Callable[[object], str]:
         if raw in words and isinstance(raw, str):
             return raw
         guess = closest(raw, words) if isinstance(raw, str) else None
-        raise ValueError(
-            "one of "
-            + ", ".join(f'"{word}"' for word in words)
-            + (f"; did you mean {guess!r}?" if guess else "")
-        )
+        raise ValueError(f"one of {', '.join(map(quoted, words))}{hint(guess)}")
 
     return read
 

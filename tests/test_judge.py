@@ -12,8 +12,9 @@ import pytest
 from bench.oracle.born import from_birth
 from bench.oracle.join import Outcome, by_subject, outcome
 from bench.oracle.paths import path_of
-from dynamo_lint.confirm.model import Cause, Frame, Receipt, Recompile
+from dynamo_lint.confirm.model import Cause, Receipt, Recompile
 from dynamo_lint.findings import Finding, Span
+from dynamo_lint.logs.texts import Frame
 
 ROOT = Path("/library")
 NUMBERED = Finding(

@@ -110,7 +110,6 @@ def check(
     output_file: Path | None,
     exit_zero: bool,
     statistics: bool,
-    force_exclude: bool,
     update_baseline: bool,
     stdin_filename: Path | None,
     show_files: bool,
@@ -134,7 +133,7 @@ def check(
     from dynamo_lint.sources import Sources
 
     paths, texts = _standard_input(paths, stdin_filename)
-    settings, found = prepare(paths, force_exclude, given, texts)
+    settings, found = prepare(paths, given, texts)
     rules = catalogue()
     _check_selectors(given, rules)
     if show_files or show_settings:

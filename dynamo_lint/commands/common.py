@@ -16,13 +16,14 @@ from dynamo_lint.config import (
     ASSUMPTIONS,
     Settings,
     load,
+    near_file,
     override,
     parse_torch_version,
     place_of,
 )
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.raw_values import dotted
-from dynamo_lint.selectors import closest
+from dynamo_lint.selectors import closest, hint
 from dynamo_lint.trouble import Trouble, say
 
 if TYPE_CHECKING:
@@ -108,8 +109,7 @@ def effort(
     from dynamo_lint.cache.place import FORMER, open_store
     from dynamo_lint.run.reading import Effort
 
-    home = settings.source.parent if settings.source else Path.cwd()
-    store = None
+    home, store = settings.folder, None
     if not no_cache:
         store = open_store(home, cache_dir, lambda problem: say(f"dynamo-lint: {problem}"))
         if not quiet and (home / FORMER).exists():
@@ -127,10 +127,7 @@ def _processors() -> int:
 
 
 def prepare(
-    paths: tuple[Path, ...],
-    force_exclude: bool,
-    given: dict[str, Any],
-    texts: dict[Path, bytes] | None = None,
+    paths: tuple[Path, ...], given: dict[str, Any], texts: dict[Path, bytes] | None = None
 ) -> tuple[Settings, Discovered]:
     """Settings and files for a command; `given` holds the options that override the configuration.
 
@@ -141,7 +138,7 @@ def prepare(
     texts = texts or {}
     paths = paths or (Path(),)
     config, isolated = given.pop("config"), given.pop("isolated")
-    exclude, extend = given.pop("exclude"), given.pop("extend_exclude")
+    exclude, extend, force = (given.pop(key) for key in ("exclude", "extend_exclude", "force_exclude"))
     if given.pop("assume_compiled"):
         if given["assume"] not in (None, "modules"):
             raise click.UsageError(f"--assume-compiled contradicts --assume {given['assume']}")
@@ -155,7 +152,7 @@ def prepare(
             (home, settings.extend_exclude),
             (Path.cwd(), extend),
         ]
-        found = discover(paths, patterns, force_exclude, texts)
+        found = discover(paths, patterns, force, texts)
         return _with_torch(settings, found.root), found
     except DiscoveryError as error:
         guess = closest(str(paths[0]), _commands()) if not paths[0].exists() else None
@@ -173,16 +170,13 @@ def check_places(settings: Settings) -> None:
         path = home / one.path
         names = [name for name, _, _ in functions(path)]
         if not path.is_file():
-            near = closest(path.name, [other.name for other in path.parent.glob("*.py")])
-            guess = str(Path(one.path).with_name(near)) if near else None
-            wrong = f"there is no such file below {home}"
+            wrong = f"there is no such file below {home}{near_file(home, one.path)}"
         elif one.function and one.function not in names:
-            wrong, guess = "there is no such function", closest(one.function, names)
+            wrong = f"there is no such function{hint(closest(one.function, names))}"
         else:
             continue
         keys = CONTRACT, "expected-breaks", one.place
-        hint = f"; did you mean {guess!r}?" if guess else ""
-        raise Trouble(f"{place_of(settings.source, *keys)}: {dotted(*keys)}: {wrong}{hint}")
+        raise Trouble(f"{place_of(settings.source, *keys)}: {dotted(*keys)}: {wrong}")
 
 
 def _with_torch(settings: Settings, root: Path) -> Settings:

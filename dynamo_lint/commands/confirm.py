@@ -137,7 +137,6 @@ def confirm(
     max_recompiles: int | None,
     max_breaks: int | None,
     max_graphs: int | None,
-    force_exclude: bool,
     output_format: str,
     output_file: Path | None,
     receipt: Path | None,
@@ -161,7 +160,7 @@ def confirm(
 
     if python is None and find_spec("torch") is None:
         raise Trouble(MISSING)
-    listed, settings, found = _probes(probes, projects, force_exclude, given)
+    listed, settings, found = _probes(probes, projects, given)
     if not quiet:
         warn_of_links(found)
     settings = settings if python else _with_torch_here(settings)
@@ -192,8 +191,7 @@ def confirm(
         text = text_format.render(reports, look) + ("\n" + text_format.fixed(*again, look) if again else "")
     deliver(as_json if output_format == "json" else text, output_file)
     limits = {"max_recompiles": max_recompiles, "max_breaks": max_breaks, "max_compiles": max_graphs}
-    home = (settings.source.parent if settings.source else Path.cwd()).resolve()
-    too_much = exceeded(reports, settings.contract.limited(**limits), home)
+    too_much = exceeded(reports, settings.contract.limited(**limits), settings.folder.resolve())
     if not quiet:
         gap = "\n" if output_format == "text" and output_file is None else ""
         click.echo(gap + text_format.conclusion(reports), nl=False, err=True)
@@ -206,14 +204,14 @@ def confirm(
 
 
 def _probes(
-    names: tuple[str, ...], projects: tuple[Path, ...], force_exclude: bool, given: dict[str, Any]
+    names: tuple[str, ...], projects: tuple[Path, ...], given: dict[str, Any]
 ) -> tuple[list[ProbeRef], Settings, Discovered]:
     """The probes to run, and the settings and files of their project."""
     from dynamo_lint.confirm.probes import find, folder_of
 
     listed = find(names, Path.cwd())
     folders = projects or tuple(dict.fromkeys(folder_of(probe.path) for probe in listed))
-    settings, found = prepare(folders, force_exclude, given)
+    settings, found = prepare(folders, given)
     if not listed:
         listed = find([str(path) for path in settings.probes], Path.cwd())
     if not listed:

@@ -15,7 +15,7 @@ import click
 from dynamo_lint.commands.common import FILE, color_option, output_option
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings, load
-from dynamo_lint.render.escapes import picked
+from dynamo_lint.render.prose import picked
 from dynamo_lint.terminal import clean, counted, wants_colour
 from dynamo_lint.trouble import EXIT_FINDINGS
 

@@ -108,7 +108,6 @@ def logs(
     output_file: Path | None,
     color: str,
     quiet: bool,
-    force_exclude: bool,
     no_cache: bool,
     cache_dir: Path | None,
     jobs: int | None,
@@ -124,7 +123,7 @@ def logs(
     from dynamo_lint.commands.output import deliver, look_at
     from dynamo_lint.sources import Sources as Texts
 
-    configured, found = prepare(sources, force_exclude, given)
+    configured, found = prepare(sources, given)
     contract = configured.contract.limited(
         max_recompiles=max_recompiles,
         max_breaks=max_breaks,
@@ -150,9 +149,9 @@ def _account(
     logged: tuple[str, ...],
 ) -> LogReport:
     """The job with what its sources explain; `logged` are the log settings that are said to have been on."""
-    from dynamo_lint.logs.budgets import budgets
     from dynamo_lint.logs.causes import Places, codes_by_id, explain, located
     from dynamo_lint.logs.model import LogReport
+    from dynamo_lint.logs.tally import budgets
     from dynamo_lint.pages import load_pages
 
     processes, job = tally.processes(), tally.job()
@@ -175,7 +174,7 @@ def _account(
 
 def _tally(paths: tuple[Path, ...], ignored: tuple[str, ...], quiet: bool) -> Tally:
     from dynamo_lint.commands.progress import Progress
-    from dynamo_lint.logs.read import read_logs
+    from dynamo_lint.logs.tally import read_logs
 
     with Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress:
         return read_logs(paths, ignored, progress)
@@ -217,7 +216,6 @@ def _conclude(
     quiet: bool,
 ) -> None:
     """Exit as the account deserves, and say why."""
-    from dynamo_lint.logs.budgets import unproved
     from dynamo_lint.render.log_text import NOTES, budget
 
     fatal = FAILURES if fail_on is None else fail_on
@@ -231,7 +229,7 @@ def _conclude(
             say(reason)
     if reasons:
         raise click.exceptions.Exit(EXIT_FINDINGS)
-    open_ends = unproved(report.budgets)
+    open_ends = [one for one in report.budgets if one.seen is None]
     silent = report.job.proof == "none" and not settings
     if (silent or open_ends) and not allow_empty:
         if silent:

@@ -51,12 +51,12 @@ def conclude(
     report: Report, settings: Settings, color: str, output_file: Path | None, statistics: bool = False
 ) -> None:
     """Say on stderr what was found, and what to do next."""
-    from dynamo_lint.render import summary
+    from dynamo_lint.render.text import summary
 
     full = settings.output_format == "full" and not statistics
     gap = "\n" if report.findings and full and output_file is None else ""
     look = look_at(report.root, color, to_stderr=True)
-    talk = summary.render(report, look, explain=full, assumed=settings.assume != "none")
+    talk = summary(report, look, explain=full, assumed=settings.assume != "none")
     click.echo(gap + talk, nl=False, err=True, color=True)
     if settings.torch_from and report.compiled.functions:
         say(f"Judged as torch {'.'.join(map(str, report.torch_version))} ({settings.torch_from}).")

@@ -20,7 +20,7 @@ from dynamo_lint.commands.common import (
 from dynamo_lint.commands.help import SectionedCommand
 from dynamo_lint.commands.output import deliver, look_at
 from dynamo_lint.commands.print_settings import warn_of_links
-from dynamo_lint.selectors import closest
+from dynamo_lint.selectors import closest, hint
 from dynamo_lint.terminal import counted
 from dynamo_lint.trouble import Trouble
 
@@ -39,7 +39,6 @@ def regions(
     paths: tuple[Path, ...],
     why: str | None,
     output_format: str,
-    force_exclude: bool,
     color: str,
     no_cache: bool,
     cache_dir: Path | None,
@@ -57,7 +56,7 @@ def regions(
     from dynamo_lint.run.reading import read_content, read_facts
     from dynamo_lint.sources import Sources
 
-    settings, found = prepare(paths, force_exclude, given)
+    settings, found = prepare(paths, given)
     warn_of_links(found)
     sources = Sources(found.root, found.given)
     with effort(settings, no_cache, cache_dir, jobs) as means:
@@ -74,7 +73,7 @@ def regions(
         if not chosen and not ends:
             names = {hot.function.id.partition("::")[2] for hot in what.hot}
             guess = closest(why, [*names, *(name.rpartition(".")[2] for name in names)])
-            raise Trouble(f"no function is named {why!r}" + (f"; did you mean {guess!r}?" if guess else ""))
+            raise Trouble(f"no function is named {why!r}{hint(guess)}")
         text = render.render_why(chosen, sources, look) if chosen else render.render_why_not(ends, look)
     elif output_format == "json":
         text = render.render_json(shown, facts)

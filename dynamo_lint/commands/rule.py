@@ -59,4 +59,4 @@ def _torch() -> tuple[tuple[int, int], str]:
     settings = load(Path.cwd())
     if "torch-version" in settings.stated and settings.source is not None:
         return settings.torch_version, f"set in {settings.source.name}"
-    return torch_of(settings.source.parent if settings.source else Path.cwd())
+    return torch_of(settings.folder)

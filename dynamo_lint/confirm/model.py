@@ -9,14 +9,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One line of a stack, in a function by its bare name."""
-
-    path: str
-    line: int
-    function: str
+from dynamo_lint.logs.texts import Frame
 
 
 @dataclass(frozen=True, slots=True)

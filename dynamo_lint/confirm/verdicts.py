@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dynamo_lint.confirm.model import Cause, Frame, GraphBreak, Met, Receipt, Recompile, Reply, Unit, relative
+from dynamo_lint.confirm.model import Cause, GraphBreak, Met, Receipt, Recompile, Reply, Unit, relative
 from dynamo_lint.findings import Finding
-from dynamo_lint.logs.texts import INTENDED, Subject, compatible, read_subject
+from dynamo_lint.logs.texts import INTENDED, Frame, Subject, compatible, read_subject
 
 VERDICTS = ("confirmed", "stale", "refuted", "unobserved")
 

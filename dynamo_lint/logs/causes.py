@@ -11,11 +11,12 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from dynamo_lint.findings import SEVERITIES, Finding
-from dynamo_lint.logs.model import Break, Cause, Frame, Job, Recompiles
+from dynamo_lint.logs.model import Break, Cause, Job, Recompiles
 from dynamo_lint.logs.tally import Process, Told
 from dynamo_lint.logs.texts import (
     INTENDED,
     Check,
+    Frame,
     Place,
     Subject,
     compatible,
@@ -473,11 +474,7 @@ def writes(text: str, name: str) -> Iterator[Write]:
     A name is all that a log tells of an attribute, so these are candidates, ordered by how near they are to
     the frame; a finding, which knows the object, always comes first.
     """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    stack: list[tuple[ast.AST, str]] = [(tree, "")]
+    stack: list[tuple[ast.AST, str]] = [(_tree(text), "")]
     found: list[Write] = []
     while stack:
         node, function = stack.pop()
@@ -491,16 +488,20 @@ def writes(text: str, name: str) -> Iterator[Write]:
 
 def static_compiles(text: str) -> Iterator[int]:
     """The lines of a file that compile with `dynamic=False`."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(_tree(text)):
         if isinstance(node, ast.Call) and any(
             one.arg == "dynamic" and isinstance(one.value, ast.Constant) and one.value.value is False
             for one in node.keywords
         ):
             yield node.lineno
+
+
+def _tree(text: str) -> ast.Module:
+    """The syntax of a file; empty where it has none."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
 
 
 def _write(node: ast.AST, name: str, function: str) -> Write | None:

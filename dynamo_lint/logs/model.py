@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.logs.texts import Frame
 
 KINDS = (
     "value",
@@ -23,16 +24,6 @@ PROOFS = ("trace", "text", "none")
 
 EVIDENCE = ("finding", "assignment", "reading")
 """How a cause was found: a finding of `check`; an assignment in the sources; only the line that reads it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A function that Dynamo compiled, by the line of its `def` as it was logged."""
-
-    path: str
-    """Relative to the linted root; as logged where no such file is there."""
-    line: int
-    function: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,26 @@
-"""Adds up the records of a job: compiles and their reasons, graph breaks, and limits."""
+"""Adds up the records of a job, compiles, their reasons, graph breaks and limits, and holds it to budgets."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import re
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO, cast
 
-from dynamo_lint.logs.model import Break, Frame, Job, Limit, Moment, Rank, Recompiles
-from dynamo_lint.logs.records import Record
-from dynamo_lint.logs.texts import Check, read_break, read_check
+from dynamo_lint import files
+from dynamo_lint.contract import Contract, ExpectedBreaks
+from dynamo_lint.logs.model import Break, Budget, Job, Limit, Moment, Rank, Recompiles
+from dynamo_lint.logs.records import Record, records
+from dynamo_lint.logs.texts import INTENDED, Check, Frame, read_break, read_check
+from dynamo_lint.trouble import Trouble
 
 MOST_RECORDS = 64
 """Recompiles of a frame whose reasons are kept one by one; more would say the same again."""
@@ -28,6 +37,14 @@ _FILE = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in ')
 _LIMIT_TYPE = re.compile(r"Limit type: (?P<limit>\w+)")
 _LIMIT_VALUE = re.compile(r"currently set to (?P<value>\d+)")
 _LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|torch|lib[/\\]python3\.\d+)[/\\]|^<")
+
+ENDINGS = ("", ".err", ".gz", ".json", ".jsonl", ".log", ".out", ".stderr", ".stdout", ".txt")
+"""How the names of logs in a folder end; a file that is named itself may be called anything."""
+
+_RANK = re.compile(r"rank[_\-.]?(\d{1,5})", re.IGNORECASE)
+
+Progress = Callable[[int, int], None]
+"""Is told how many bytes have been read, and of how many."""
 
 Place = tuple[str, int]
 
@@ -521,3 +538,99 @@ def _seconds(stamp: str) -> float | None:
         return datetime.strptime(f"2000{stamp[:20]}", "%Y%m%d %H:%M:%S.%f").timestamp()
     except ValueError:
         return None
+
+
+def budgets(job: Job, contract: Contract, logged: Iterable[str]) -> Iterator[Budget]:
+    """Hold a job against each limit of the contract; `logged` are the settings that were on."""
+    known = set(logged)
+    counted = [one for one in job.breaks if one.id not in INTENDED]
+
+    def broken(breaks: Iterable[Break]) -> int | None:
+        return sum(one.count for one in breaks) or (0 if "graph_breaks" in known else None)
+
+    recompiles = sum(one.count for one in job.recompiles)
+    rest = (one for one in counted if not any(_is_in(one, place) for place in contract.expected_breaks))
+    limits = (
+        ("max-recompiles", contract.max_recompiles, recompiles or (0 if "recompiles" in known else None)),
+        ("max-breaks", contract.max_breaks, broken(rest)),
+        ("max-compiles", contract.max_compiles, job.compiles),
+        ("max-limit-hits", contract.max_limit_hits, len(job.limits)),
+    )
+    yield from (Budget(key, most, seen) for key, most, seen in limits if most is not None)
+    for place in contract.expected_breaks:
+        breaks = broken(one for one in counted if _is_in(one, place))
+        yield Budget(f"expected-breaks {place.place}", place.count, breaks)
+
+
+def _is_in(one: Break, place: ExpectedBreaks) -> bool:
+    """Whether a break is in the file, or function of it, that a contract names."""
+    same = one.path == place.path or one.path.endswith(f"/{place.path}")
+    return same and place.function.rpartition(".")[2] in ("", one.function)
+
+
+def read_logs(
+    paths: Sequence[Path], ignored: Sequence[str] = (), progress: Progress = lambda done, total: None
+) -> Tally:
+    """Add up all records of the logs; raises `Trouble` for what cannot be opened.
+
+    `-` is stdin. `ignored` are texts: a record that holds one is known and not counted.
+    """
+    tally = Tally(ignored)
+    chosen = [one for path in paths for one in _files(path)]
+    total = sum(_size(one) for one in chosen)
+    done = 0
+    for number, path in enumerate(chosen):
+        hint = _rank(path) if len(chosen) > 1 else None
+        before = done
+        try:
+            with _opened(path) as stream:
+                for record in records(stream, lambda count, start=before: progress(start + count, total)):  # type: ignore[misc]
+                    tally.add(record, hint, number)
+        except (OSError, EOFError) as error:
+            if isinstance(error, OSError) and error.strerror:
+                raise Trouble(f"{path}: cannot be read: {error.strerror}") from None
+            tally.notes.add("truncated")
+        done += _size(path)
+    return tally
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """A file itself; of a folder, the logs below it that are its own."""
+    if str(path) == "-" or not path.is_dir():
+        if str(path) != "-" and not path.exists():
+            raise Trouble(f"{path}: there is no such file or folder")
+        yield path
+        return
+    tops = [files.around(path)]
+    found = [
+        one
+        for one in sorted(path.rglob("*"))
+        if one.suffix.lower() in ENDINGS and one.is_file() and files.inside(one, tops)
+    ]
+    if not found:
+        raise Trouble(f"{path}: holds no logs ({', '.join(ENDINGS[1:])})")
+    yield from found
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    if str(path) == "-":
+        yield sys.stdin.buffer
+    elif path.suffix.lower() == ".gz":
+        with gzip.open(path) as packed:
+            yield cast(BinaryIO, packed)
+    else:
+        with path.open("rb") as stream:
+            yield stream
+
+
+def _size(path: Path) -> int:
+    """Bytes; 0 where that is not known before."""
+    return os.path.getsize(path) if str(path) != "-" and path.is_file() else 0
+
+
+def _rank(path: Path) -> int | None:
+    """The rank that the name of a file or of its folder tells: `rank3.log`, `attempt_0/3/stderr.log`."""
+    if found := _RANK.search(path.name):
+        return int(found[1])
+    return int(path.parent.name) if path.parent.name.isdigit() and len(path.parent.name) < 6 else None

@@ -39,12 +39,19 @@ _REASON = re.compile(r"Graph Break Reason: (.+)")
 
 
 @dataclass(frozen=True, slots=True)
-class StackLine:
-    """One line of a stack, in a function by its bare name, and what stood there."""
+class Frame:
+    """One line of a stack, in a function by its bare name; or a function that was compiled, by its `def`."""
 
     path: str
+    """Where a job has been joined with its sources, relative to the linted root, if such a file is there."""
     line: int
     function: str
+
+
+@dataclass(frozen=True, slots=True)
+class StackLine(Frame):
+    """The same with what stood there."""
+
     text: str
 
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.pages import page_url
-from dynamo_lint.render.escapes import command_data, command_property, markdown, markdown_code
 from dynamo_lint.render.formats import View
-from dynamo_lint.render.prose import explained
+from dynamo_lint.render.prose import command_data, command_property, explained, markdown, markdown_code
 from dynamo_lint.report import Report
 
 COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}

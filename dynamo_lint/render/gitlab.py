@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dynamo_lint.render.escapes import json_text
 from dynamo_lint.render.formats import View
-from dynamo_lint.render.prose import explained
+from dynamo_lint.render.prose import explained, json_text
 from dynamo_lint.report import Report
 
 SEVERITIES = {"error": "critical", "warning": "major", "note": "minor"}

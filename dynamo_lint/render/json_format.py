@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from dynamo_lint import __version__
 from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.pages import page_url
-from dynamo_lint.render.escapes import json_text, picked
 from dynamo_lint.render.formats import View
+from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.report import Report, Site
 
 if TYPE_CHECKING:  # nothing that a cached run needs

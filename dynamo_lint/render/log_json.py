@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dynamo_lint.logs.model import Break, Cause, Frame, Limit, LogReport, Recompiles
-from dynamo_lint.render.escapes import json_text, picked
+from dynamo_lint.logs.model import Break, Cause, Limit, LogReport, Recompiles
+from dynamo_lint.logs.texts import Frame
 from dynamo_lint.render.json_format import finding_object
+from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.terminal import Look
 
 SCHEMA = "dynamo-lint/logs/1"

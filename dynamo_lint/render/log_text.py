@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dynamo_lint.findings import Finding, Span
-from dynamo_lint.logs.model import Break, Budget, Cause, Frame, Job, LogReport, Recompiles
+from dynamo_lint.logs.model import Break, Budget, Cause, Job, LogReport, Recompiles
+from dynamo_lint.logs.texts import Frame
 from dynamo_lint.render.prose import applicable, claim
 from dynamo_lint.report import Compiled, Report
 from dynamo_lint.terminal import Look, clean, counted

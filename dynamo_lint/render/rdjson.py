@@ -8,9 +8,8 @@ from typing import Any
 from dynamo_lint import REPOSITORY
 from dynamo_lint.findings import Edit, Finding
 from dynamo_lint.pages import page_url
-from dynamo_lint.render.escapes import json_text, markdown
 from dynamo_lint.render.formats import View
-from dynamo_lint.render.prose import explained
+from dynamo_lint.render.prose import explained, json_text, markdown
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 

@@ -11,7 +11,7 @@ from dynamo_lint import __version__
 from dynamo_lint.confirm.fixed import Comparison
 from dynamo_lint.confirm.model import Cause, GraphBreak, Recompile, relative
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, overall
-from dynamo_lint.render.escapes import json_text, picked
+from dynamo_lint.render.prose import json_text, picked
 
 SCHEMA_VERSION = 1
 

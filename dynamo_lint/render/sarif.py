@@ -12,9 +12,8 @@ from dynamo_lint import REPOSITORY, __version__
 from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.pages import Page, load_pages, page_url
-from dynamo_lint.render.escapes import json_text, sarif_text
 from dynamo_lint.render.formats import View
-from dynamo_lint.render.prose import explained, sentence
+from dynamo_lint.render.prose import explained, json_text, sarif_text, sentence
 from dynamo_lint.report import Report
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -162,13 +161,15 @@ def _fix(fix: Fix, view: View) -> dict[str, Any]:
 
 
 def _location(view: View, span: Span) -> dict[str, Any]:
-    return {"physicalLocation": {"artifactLocation": {"uri": _uri(view, span.path)}, "region": _region(span)}}
+    return _at(view, span.path, _region(span))
 
 
 def _line(view: View, path: str, line: int) -> dict[str, Any]:
-    return {
-        "physicalLocation": {"artifactLocation": {"uri": _uri(view, path)}, "region": {"startLine": line}}
-    }
+    return _at(view, path, {"startLine": line})
+
+
+def _at(view: View, path: str, region: dict[str, int]) -> dict[str, Any]:
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(view, path)}, "region": region}}
 
 
 def _region(span: Span) -> dict[str, int]:

@@ -12,7 +12,6 @@ from dynamo_lint.confirm.model import (
     Cause,
     Compile,
     Failure,
-    Frame,
     GraphBreak,
     Receipt,
     Recompile,
@@ -20,7 +19,7 @@ from dynamo_lint.confirm.model import (
     from_json,
 )
 from dynamo_lint.confirm.probes import find, probes
-from dynamo_lint.logs.texts import Place, place_of, readable
+from dynamo_lint.logs.texts import Frame, Place, place_of, readable
 from dynamo_lint.trouble import Trouble
 
 

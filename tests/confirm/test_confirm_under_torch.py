@@ -23,8 +23,8 @@ from dynamo_lint import cli
 from dynamo_lint.confirm.child import stacks
 from dynamo_lint.confirm.child.testimony import reply_to
 from dynamo_lint.confirm.child.witness import minimal_sets, observe
-from dynamo_lint.confirm.launch import run
 from dynamo_lint.confirm.model import Cause, Receipt, Reply, Request, Setting
+from dynamo_lint.confirm.run import run
 
 torch.set_num_threads(1)
 X = torch.ones(2, 4)

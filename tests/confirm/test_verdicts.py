@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.confirm.budget import exceeded
-from dynamo_lint.confirm.launch import environment
 from dynamo_lint.confirm.model import (
     Cause,
     Compile,
-    Frame,
     GraphBreak,
     Met,
     Receipt,
@@ -25,11 +23,11 @@ from dynamo_lint.confirm.model import (
     from_json,
 )
 from dynamo_lint.confirm.probes import ProbeRef, folder_of
-from dynamo_lint.confirm.run import automatic, read_setting, report
+from dynamo_lint.confirm.run import automatic, environment, read_setting, report
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict, overall
 from dynamo_lint.contract import Contract, ExpectedBreaks
 from dynamo_lint.findings import Finding, Span
-from dynamo_lint.logs.texts import Subject, read_subject
+from dynamo_lint.logs.texts import Frame, Subject, read_subject
 from dynamo_lint.render import receipt as text
 from dynamo_lint.render import receipt_json
 from dynamo_lint.terminal import Look

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from dynamo_lint import cli
 from dynamo_lint.cli import app
 from dynamo_lint.logs.causes import Places, explanation
-from dynamo_lint.logs.model import Frame, Job
+from dynamo_lint.logs.model import Job
 from dynamo_lint.logs.records import LONGEST_LINE, records
 from dynamo_lint.logs.tally import MOST_MOMENTS, Tally, Told
-from dynamo_lint.logs.texts import read_check
+from dynamo_lint.logs.texts import Frame, read_check
 from dynamo_lint.sources import Sources
 
 JOBS = Path(__file__).parent / "jobs"

@@ -9,7 +9,6 @@ from dynamo_lint.logs.model import (
     Break,
     Budget,
     Cause,
-    Frame,
     Job,
     Limit,
     LogReport,
@@ -17,6 +16,7 @@ from dynamo_lint.logs.model import (
     Rank,
     Recompiles,
 )
+from dynamo_lint.logs.texts import Frame
 
 MOE = "fixtures/moe/hazard/moe.py"
 ATTENTION = "fixtures/moe/hazard/attention.py"

@@ -20,9 +20,10 @@ from dynamo_lint.confirm.fixed import Comparison
 from dynamo_lint.confirm.model import Cause, GraphBreak, Receipt, Recompile, Reply
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict
 from dynamo_lint.findings import FileError
-from dynamo_lint.render import formats, github, receipt, receipt_json, regions, summary
-from dynamo_lint.render.escapes import json_text, markdown, sarif_text
+from dynamo_lint.render import formats, github, receipt, receipt_json, regions
 from dynamo_lint.render.formats import View
+from dynamo_lint.render.prose import json_text, markdown, sarif_text
+from dynamo_lint.render.text import summary
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean
@@ -251,7 +252,7 @@ def test_receipts_and_regions_print_no_more_than_text(text: str) -> None:
         regions.render_text(tainted(REGIONS, text), FILES, look),
         regions.render_why([tainted(HOT, text)], report(text)[1].sources, look),
         regions.render_why_not({text: [text]}, look),
-        summary.render(report(text)[0], look),
+        summary(report(text)[0], look),
     ):
         check_lines(said)
     for said in (

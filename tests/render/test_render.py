@@ -14,8 +14,9 @@ from dynamo_lint.index.ir import FileFacts, Function
 from dynamo_lint.pages import parse_page
 from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
-from dynamo_lint.render import formats, page, summary
+from dynamo_lint.render import formats, page
 from dynamo_lint.render import regions as regions_text
+from dynamo_lint.render.text import summary
 from dynamo_lint.report import Compiled, Report, Site
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, text_width
@@ -241,7 +242,7 @@ def test_statistics_count_by_rule(root: Path) -> None:
 
 
 def test_summary_counts_findings_by_severity_and_names_the_next_step(root: Path) -> None:
-    assert summary.render(report(root), Look()) == (
+    assert summary(report(root), Look()) == (
         "Found 2 errors, 1 warning, 1 note in 1 of 3 files; 2 compiled functions from 3 compile entries; "
         "1 compile site was not understood (see `dynamo-lint regions`).\n"
         "Run `dynamo-lint rule DYN101 DYN201` for the reason and examples.\n"
@@ -249,20 +250,18 @@ def test_summary_counts_findings_by_severity_and_names_the_next_step(root: Path)
 
 
 def test_summary_explains_guards_where_findings_were_shown_in_full(root: Path) -> None:
-    assert "A guard is the check" in summary.render(report(root), Look(), explain=True)
+    assert "A guard is the check" in summary(report(root), Look(), explain=True)
     clean = Report(root, (2, 13), 3, Compiled(1, 1))
-    assert "guard" not in summary.render(clean, Look(), explain=True)
+    assert "guard" not in summary(clean, Look(), explain=True)
 
 
 def test_summary_of_clean_code_says_what_was_judged(root: Path) -> None:
     clean = Report(root, (2, 13), 3, Compiled(1, 1))
-    assert (
-        summary.render(clean, Look()) == "No findings: 1 compiled function from 1 compile entry in 3 files.\n"
-    )
+    assert summary(clean, Look()) == "No findings: 1 compiled function from 1 compile entry in 3 files.\n"
 
 
 def said(root: Path, compiled: Compiled, **more: object) -> str:
-    return summary.render(Report(root, (2, 13), 3, compiled, **more), Look()).splitlines()[0]  # type: ignore[arg-type]
+    return summary(Report(root, (2, 13), 3, compiled, **more), Look()).splitlines()[0]  # type: ignore[arg-type]
 
 
 def test_summary_is_clean_only_where_every_compile_site_was_understood(root: Path) -> None:
@@ -298,9 +297,9 @@ def test_summary_says_what_was_not_judged_where_little_is_compiled_and_nothing_w
     root: Path,
 ) -> None:
     little, much = (Report(root, (2, 13), 3, Compiled(1, functions)) for functions in (2, 3))
-    assert "`--assume blocks` adds blocks" in summary.render(little, Look(), assumed=False)
-    assert "--assume" not in summary.render(little, Look(), assumed=True)
-    assert "--assume" not in summary.render(much, Look(), assumed=False)
+    assert "`--assume blocks` adds blocks" in summary(little, Look(), assumed=False)
+    assert "--assume" not in summary(little, Look(), assumed=True)
+    assert "--assume" not in summary(much, Look(), assumed=False)
 
 
 def test_summary_counts_what_can_be_fixed(root: Path) -> None:
@@ -312,9 +311,9 @@ def test_summary_counts_what_can_be_fixed(root: Path) -> None:
         Fix("safe", ""),
     ]
     findings = tuple(finding(11, 9, 11, 34, fix=fix) for fix in fixes)
-    text = summary.render(report(root, findings), Look())
+    text = summary(report(root, findings), Look())
     assert "1 fixable with `--fix`, 2 more with `--fix --unsafe-fixes`; `--diff` shows" in text
-    assert "fixable" not in summary.render(report(root, findings[3:]), Look())
+    assert "fixable" not in summary(report(root, findings[3:]), Look())
 
 
 def test_full_output_says_when_the_way_out_can_be_had_for_the_asking(root: Path) -> None:
@@ -329,7 +328,7 @@ def test_full_output_says_when_the_way_out_can_be_had_for_the_asking(root: Path)
 
 
 def test_summary_of_code_that_compiles_nothing_names_the_ways_to_declare_regions(root: Path) -> None:
-    text = summary.render(Report(root, (2, 13), 3, Compiled(0, 0)), Look())
+    text = summary(Report(root, (2, 13), 3, Compiled(0, 0)), Look())
     assert "No findings" not in text
     for way in ("regions = [", "# dynamo-lint: region", "--assume blocks", "--assume-compiled"):
         assert way in text

@@ -30,8 +30,8 @@ from torch._dynamo.backends.registry import lookup_backend
 
 from dynamo_lint.confirm.child.guardtree import failures
 from dynamo_lint.confirm.child.stacks import DEEPEST, library, qualified, recording, user_frame
-from dynamo_lint.confirm.model import Cause, Compile, Failure, Frame, GraphBreak, Receipt, Recompile, Unit
-from dynamo_lint.logs.texts import place_of, readable
+from dynamo_lint.confirm.model import Cause, Compile, Failure, GraphBreak, Receipt, Recompile, Unit
+from dynamo_lint.logs.texts import Frame, place_of, readable
 from dynamo_lint.logs.texts import read_break as read_text
 
 Item = TypeVar("Item")

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dynamo_lint.findings import SEVERITIES, Finding
-from dynamo_lint.render import summary
 from dynamo_lint.render.formats import View
 from dynamo_lint.render.html import words
 from dynamo_lint.render.html.findings import Card, card
 from dynamo_lint.render.html.page import Facet, counted, counts, page
+from dynamo_lint.render.text import verdict
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 
@@ -69,7 +69,7 @@ def _page(report: Report, view: View, detail: Detail) -> str:
     return page(
         "check.jinja",
         title=_title(report),
-        verdict=summary.verdict(report),
+        verdict=verdict(report),
         facts=tuple(_facts(report, view)),
         severities=[(word, severities[word]) for word in reversed(SEVERITIES)],
         groups=tuple(_groups(report.findings, view.sources, detail)),

@@ -11,7 +11,8 @@ from typing import Any
 
 from dynamo_lint import files
 from dynamo_lint.findings import Finding, Span
-from dynamo_lint.logs.model import Break, Budget, Cause, Frame, Job, Limit, LogReport, Rank, Recompiles
+from dynamo_lint.logs.model import Break, Budget, Cause, Job, Limit, LogReport, Rank, Recompiles
+from dynamo_lint.logs.texts import Frame
 from dynamo_lint.render import log_text
 from dynamo_lint.render.formats import View
 from dynamo_lint.render.html import words

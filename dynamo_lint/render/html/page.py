@@ -15,9 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from dynamo_lint import __version__
-from dynamo_lint.render.escapes import html_text
 from dynamo_lint.render.html import words
-from dynamo_lint.render.prose import applicable, claim, sentence
+from dynamo_lint.render.prose import applicable, claim, html_text, sentence
 
 FOLDER = Path(__file__).parent
 MOST = 200
