@@ -412,7 +412,7 @@ def _severity(*outer: str | int) -> Callable[[object], dict[str, str]]:
 
 def _path(pattern: str, *keys: str | int) -> str:
     """A pattern that is one as in .gitignore."""
-    from dynamo_lint.ignoring import is_pattern  # late: few configurations have any
+    from dynamo_lint.discovery import is_pattern  # late: few configurations have any
 
     if not pattern.strip() or not is_pattern(pattern):
         raise Wrong(keys, f'{pattern!r} is no pattern as in .gitignore, such as "tests/**"')

@@ -151,7 +151,7 @@ def unmatched(policy: Policy, root: Path, files: Iterable[str]) -> tuple[str, ..
 
 def _matcher(paths: tuple[str, ...]) -> Callable[[str], bool]:
     """Whether a path is one of some patterns, written as in `.gitignore`."""
-    from dynamo_lint.ignoring import patterns  # late: few configurations have any
+    from dynamo_lint.discovery import patterns  # late: few configurations have any
 
     opinion = patterns(paths)
     return lambda path: bool(opinion(path))

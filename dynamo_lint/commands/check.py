@@ -31,7 +31,7 @@ from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import OUTPUT_FORMATS, Settings
 from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.levels import CONFIDENCES, OLDER_WORDS, levels_of
-from dynamo_lint.terminal import counted
+from dynamo_lint.terminal import clean, counted
 from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
 
 if TYPE_CHECKING:
@@ -120,14 +120,11 @@ def check(
     diff: bool,
     quiet: bool,
     verbose: bool,
-    no_cache: bool,
-    cache_dir: Path | None,
-    jobs: int | None,
     **given: Any,
 ) -> None:
     """Lint Python files and folders (the default command); `-` reads stdin."""
     from dynamo_lint.commands import output, print_settings
-    from dynamo_lint.commands.progress import Progress
+    from dynamo_lint.commands.output import Progress
     from dynamo_lint.run.check import check as run_check
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
@@ -137,9 +134,8 @@ def check(
     rules = catalogue()
     _check_selectors(given, rules)
     if show_files or show_settings:
-        text = (
-            print_settings.configuration_text(settings) if show_settings else print_settings.files_text(found)
-        )
+        files = "".join(f"{clean(path)}\n" for path in sorted(found.reported))
+        text = print_settings.configuration_text(settings) if show_settings else files
         return output.deliver(text, output_file)
     check_places(settings)
     if statistics and settings.output_format not in output.FOR_PEOPLE:
@@ -153,7 +149,7 @@ def check(
     sources = Sources(found.root, found.given)
     with (
         Progress(not quiet) as progress,
-        effort(settings, no_cache, cache_dir, jobs, progress, quiet) as means,
+        effort(settings, given, progress, quiet) as means,
     ):
         if fix or diff:
             from dynamo_lint.run.rewrite import rewrite

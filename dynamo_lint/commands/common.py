@@ -98,24 +98,19 @@ effort_options = together(
 
 @contextmanager
 def effort(
-    settings: Settings,
-    no_cache: bool,
-    cache_dir: Path | None,
-    jobs: int | None,
-    progress: Progress | None = None,
-    quiet: bool = False,
+    settings: Settings, given: dict[str, Any], progress: Progress | None = None, quiet: bool = False
 ) -> Iterator[Effort]:
     """The cache and the processes of a run; a fault of the cache is one line, and the run goes on without."""
     from dynamo_lint.cache.place import FORMER, open_store
     from dynamo_lint.run.reading import Effort
 
     home, store = settings.folder, None
-    if not no_cache:
-        store = open_store(home, cache_dir, lambda problem: say(f"dynamo-lint: {problem}"))
+    if not given["no_cache"]:
+        store = open_store(home, given["cache_dir"], lambda problem: say(f"dynamo-lint: {problem}"))
         if not quiet and (home / FORMER).exists():
             click.echo(f"{FORMER} is no longer used: delete it", err=True)
     try:
-        yield Effort(store, jobs or _processors(), progress)
+        yield Effort(store, given["jobs"] or _processors(), progress)
     finally:
         if store is not None:
             store.close()
@@ -129,7 +124,7 @@ def _processors() -> int:
 def prepare(
     paths: tuple[Path, ...], given: dict[str, Any], texts: dict[Path, bytes] | None = None
 ) -> tuple[Settings, Discovered]:
-    """Settings and files for a command; `given` holds the options that override the configuration.
+    """Settings and files for a command; those of `given` that are settings override the configuration.
 
     `texts` holds the content of paths that are not to be read from the disk.
     """
@@ -137,14 +132,14 @@ def prepare(
 
     texts = texts or {}
     paths = paths or (Path(),)
-    config, isolated = given.pop("config"), given.pop("isolated")
-    exclude, extend, force = (given.pop(key) for key in ("exclude", "extend_exclude", "force_exclude"))
-    if given.pop("assume_compiled"):
+    config, exclude, extend = given["config"], given.pop("exclude"), given.pop("extend_exclude")
+    if given["assume_compiled"]:
         if given["assume"] not in (None, "modules"):
             raise click.UsageError(f"--assume-compiled contradicts --assume {given['assume']}")
         given["assume"] = "modules"
     try:
-        settings = override(load(base(paths, texts), config, isolated), **given)
+        settings = load(base(paths, texts), config, given["isolated"])
+        settings = override(settings, **{key: one for key, one in given.items() if hasattr(settings, key)})
         settings = replace(settings, top=None if config is None else Path.cwd())
         home = settings.home
         patterns = [
@@ -152,7 +147,7 @@ def prepare(
             (home, settings.extend_exclude),
             (Path.cwd(), extend),
         ]
-        found = discover(paths, patterns, force, texts)
+        found = discover(paths, patterns, given["force_exclude"], texts)
         return _with_torch(settings, found.root), found
     except DiscoveryError as error:
         guess = closest(str(paths[0]), _commands()) if not paths[0].exists() else None

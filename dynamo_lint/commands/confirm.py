@@ -31,9 +31,9 @@ from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dynamo_lint.confirm.fixed import Comparison
     from dynamo_lint.confirm.model import Setting
     from dynamo_lint.confirm.probes import ProbeRef
+    from dynamo_lint.confirm.run import Comparison
     from dynamo_lint.confirm.verdicts import ProbeReport
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.findings import Finding
@@ -223,7 +223,7 @@ def _again(
     testify: Testify, listed: list[ProbeRef], reports: Reports, settings: Settings, found: Discovered
 ) -> tuple[list[Comparison], int] | None:
     """The same probes on a fixed copy of the project; None where there is nothing to fix."""
-    from dynamo_lint.confirm.fixed import compared, copied
+    from dynamo_lint.confirm.run import compared, copied
     from dynamo_lint.run.rewrite import rewrite
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources

@@ -108,9 +108,6 @@ def logs(
     output_file: Path | None,
     color: str,
     quiet: bool,
-    no_cache: bool,
-    cache_dir: Path | None,
-    jobs: int | None,
     **given: Any,
 ) -> None:
     """Read what a job left behind, and name the lines to change.
@@ -120,7 +117,8 @@ def logs(
     Exit status: 0 within the budgets; 1 over one, a limit hit, or ranks that differ; 2 for what cannot
     be read; 3 if the logs prove nothing.
     """
-    from dynamo_lint.commands.output import deliver, look_at
+    from dynamo_lint.commands.output import Progress, deliver, look_at
+    from dynamo_lint.logs.tally import read_logs
     from dynamo_lint.sources import Sources as Texts
 
     configured, found = prepare(sources, given)
@@ -131,9 +129,10 @@ def logs(
         max_limit_hits=max_limit_hits,
     )
     configured = replace(configured, contract=contract)
-    tally = _tally(paths, configured.contract.ignore_log, quiet)
+    with Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress:
+        tally = read_logs(paths, configured.contract.ignore_log, progress)
     texts = Texts(found.root, found.given)
-    with effort(configured, no_cache, cache_dir, jobs, quiet=True) as means:
+    with effort(configured, given, quiet=True) as means:
         report = _account(tally, configured, None if no_lint else found, texts, means, settings or ())
     look = look_at(found.root, color, output_file)
     deliver(_rendered(output_format, report, look, texts, configured), output_file)
@@ -149,8 +148,7 @@ def _account(
     logged: tuple[str, ...],
 ) -> LogReport:
     """The job with what its sources explain; `logged` are the log settings that are said to have been on."""
-    from dynamo_lint.logs.causes import Places, codes_by_id, explain, located
-    from dynamo_lint.logs.model import LogReport
+    from dynamo_lint.logs.causes import Places, codes_by_id, explain
     from dynamo_lint.logs.tally import budgets
     from dynamo_lint.pages import load_pages
 
@@ -159,25 +157,9 @@ def _account(
     silent = found is None or job.proof == "none"
     findings = () if found is None or silent else _findings(settings, found, texts, means)
     codes = codes_by_id((page.code, page.gb) for page in load_pages().values())
-    explained = explain(processes, job, findings, places, codes)
-    job = replace(located(job, places), notes=tuple(sorted({*job.notes, *explained.notes})))
-    known = tally.logged() | set(logged)
-    return LogReport(
-        job=job,
-        linted=found is not None,
-        causes=explained.causes,
-        unexplained=explained.unexplained,
-        unseen=explained.unseen,
-        budgets=tuple(budgets(job, settings.contract, known)),
-    )
-
-
-def _tally(paths: tuple[Path, ...], ignored: tuple[str, ...], quiet: bool) -> Tally:
-    from dynamo_lint.commands.progress import Progress
-    from dynamo_lint.logs.tally import read_logs
-
-    with Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress:
-        return read_logs(paths, ignored, progress)
+    report = explain(processes, job, findings, places, codes)
+    held = budgets(report.job, settings.contract, tally.logged() | set(logged))
+    return replace(report, linted=found is not None, budgets=tuple(held))
 
 
 def _findings(settings: Settings, found: Discovered, texts: Sources, means: Effort) -> tuple[Finding, ...]:

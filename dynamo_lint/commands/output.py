@@ -1,10 +1,12 @@
-"""Writing results: to stdout, to files that are never half written, and to what a CI job offers."""
+"""Writing results: to stdout, to files that are never half written, to what a CI job offers; and progress."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
+from types import TracebackType
 
 import click
 
@@ -17,6 +19,12 @@ from dynamo_lint.trouble import ReaderLeft, Trouble, say
 
 FOR_PEOPLE = ("full", "concise", "grouped")
 """The formats that have colours, and counts instead of findings on request."""
+
+PATIENCE = 1.0
+"""Seconds before the line appears; a run that ends sooner never shows it."""
+
+PAUSE = 0.1
+"""Seconds between two updates."""
 
 
 def look_at(root: Path, color: str, file: Path | None = None, to_stderr: bool = False) -> Look:
@@ -42,9 +50,9 @@ def present(
     name = "statistics" if statistics else settings.output_format
     deliver(formats.render(name, report, view), output_file)
     if settings.output_format == "github":
-        from dynamo_lint.render import github
+        from dynamo_lint.render.services import overflow
 
-        to_step_summary(github.overflow(report, view))
+        to_step_summary(overflow(report, view))
 
 
 def conclude(
@@ -135,3 +143,40 @@ def to_step_summary(text: str) -> None:
             summary.write(text)
     except OSError as error:
         click.echo(f"dynamo-lint: the step summary cannot be written: {error.strerror}", err=True)
+
+
+class Progress:
+    """A line for people who wait, on a terminal only.
+
+    Call it with files done and files in all; as a context manager it wipes its line at the end.
+    """
+
+    def __init__(
+        self, wanted: bool = True, text: str = "reading {done} of {total} files", unit: int = 1
+    ) -> None:
+        # Python has no stream at all where the caller closed it.
+        self._stream = sys.stderr if wanted and sys.stderr is not None and sys.stderr.isatty() else None
+        self._next = time.monotonic() + PATIENCE
+        self._shown = False
+        self._text, self._unit = text, unit
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how far the run is, if it is time to."""
+        now = time.monotonic()
+        if self._stream is None or now < self._next:
+            return
+        self._next = now + PAUSE
+        self._shown = True
+        told = self._text.format(done=done // self._unit, total=total // self._unit or "?")
+        self._stream.write(f"\r\x1b[K{told}" if done != total else "\r\x1b[Kchecking")
+        self._stream.flush()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown and self._stream is not None:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()

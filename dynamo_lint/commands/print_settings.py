@@ -60,11 +60,6 @@ def toml(key: str, value: object) -> str:
     return json.dumps(value, default=str, ensure_ascii=False)
 
 
-def files_text(found: Discovered) -> str:
-    """The files whose findings would be reported, one a line."""
-    return "".join(f"{clean(path)}\n" for path in sorted(found.reported))
-
-
 def explain(settings: Settings, found: Discovered) -> None:
     """Print what `--verbose` adds before the run: the configuration, the root and the files."""
     say(f"configuration: {settings.source or 'none, defaults'}")

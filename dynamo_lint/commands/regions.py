@@ -40,9 +40,6 @@ def regions(
     why: str | None,
     output_format: str,
     color: str,
-    no_cache: bool,
-    cache_dir: Path | None,
-    jobs: int | None,
     **given: Any,
 ) -> None:
     """Show what is compiled, and why."""
@@ -59,7 +56,7 @@ def regions(
     settings, found = prepare(paths, given)
     warn_of_links(found)
     sources = Sources(found.root, found.given)
-    with effort(settings, no_cache, cache_dir, jobs) as means:
+    with effort(settings, given) as means:
         content = read_content(settings.region_comment, found, sources, means.store)
         gathering = GrowingTables(OF_REGIONS)
         facts = read_facts(content, sources, means, gathering.add)

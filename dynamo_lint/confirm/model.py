@@ -152,6 +152,10 @@ class Receipt:
         return max(counts.values(), default=0) + 1
 
 
+NOTHING = Receipt("", "", 0, (), (), (), (), (), {})
+"""The receipt of a probe that left none."""
+
+
 Digest = tuple[float, ...]
 """The numbers of one call's output, summed up: enough to see whether two runs computed the same."""
 

@@ -1,25 +1,40 @@
 """The whole of `confirm`: findings and probes in, a report for each probe out.
 
-Each probe runs in a process of its own, so that a crash or a hang costs one probe and no state leaks.
+Each probe runs in a process of its own, so that a crash or a hang costs one probe and no state leaks; once
+more on a copy of the project to which the fixes have been applied, if that is asked for.
 """
 
 from __future__ import annotations
 
 import ast
+import difflib
 import json
+import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dynamo_lint import files
-from dynamo_lint.confirm.model import STAGES, USUAL, Reply, Request, Setting, from_json, relative
+from dynamo_lint.config import DEFAULT_EXCLUDE
+from dynamo_lint.confirm.model import (
+    STAGES,
+    USUAL,
+    Digest,
+    Receipt,
+    Reply,
+    Request,
+    Setting,
+    from_json,
+    relative,
+)
 from dynamo_lint.confirm.probes import ProbeRef
 from dynamo_lint.confirm.verdicts import ProbeReport, judge, unpredicted
 from dynamo_lint.findings import Finding
@@ -45,6 +60,9 @@ DROPPED = (
 STARTER = "import sys; sys.path.append({home!r}); from dynamo_lint.confirm.child.main import main; main()"
 """`home` goes last: the program under test must find its own packages first."""
 
+LARGEST = 10_000_000
+"""Bytes; larger files are data and checkpoints, which no probe should need."""
+
 TAIL = 4
 """Lines of a probe's own output that are quoted when it dies."""
 _TAIL_BYTES = 20_000
@@ -58,6 +76,18 @@ SET_FROM_OUTSIDE = frozenset({"DYN102"})
 """Rules about state that code outside the region changes, which a probe alone may never do."""
 
 Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A probe before and after the fixes."""
+
+    before: ProbeReport
+    after: ProbeReport
+    same_outputs: bool | None
+    """Whether each call returned the same numbers; None where one of the runs failed."""
+    graphs: tuple[str, ...]
+    """Operations that came (`+ add`) or went (`- mul`) in the first graph of each function."""
 
 
 def confirm(
@@ -164,7 +194,7 @@ def run(request: Request, timeout: float, python: str = sys.executable) -> Reply
             why = f"crashed with {signal.Signals(-process.returncode).name}"
         else:
             why = f"ended with status {process.returncode}"
-        return _with_error(reply, why, _last_lines(log))
+        return replace(reply, error=f"{why} {STAGES.get(reply.stage, '')}".strip(), detail=_last_lines(log))
 
 
 def environment(outer: Mapping[str, str], folder: str) -> dict[str, str]:
@@ -226,12 +256,77 @@ def _read(answer: Path) -> Reply:
         return Reply("start")
 
 
-def _with_error(reply: Reply, why: str, tail: str) -> Reply:
-    return replace(reply, error=f"{why} {STAGES.get(reply.stage, '')}".strip(), detail=tail)
-
-
 def _last_lines(log: Path) -> str:
     with log.open("rb") as stream:
         stream.seek(max(0, log.stat().st_size - _TAIL_BYTES))
         text = stream.read(_TAIL_BYTES).decode("utf-8", "replace")
     return "\n".join([line for line in text.splitlines() if line.strip()][-TAIL:])
+
+
+def copied(root: Path, fixed: Mapping[str, bytes], to: Path, needed: Iterable[str] = ()) -> Path:
+    """A copy of a project with some files replaced; caches, environments and large files stay behind.
+
+    Folders with files that are `needed` are copied whatever they are called. No link in the copy leads out of
+    it: a linked file is copied, a link to a folder leads to its copy, and other links stay behind.
+    """
+    copy = to / root.name
+    above = {str(parent) for path in (*needed, *fixed) for parent in PurePosixPath(path).parents}
+    _copy_folder(Path(os.path.realpath(root)), copy, "", above)
+    for path, content in fixed.items():
+        target = copy / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        target.write_bytes(content)
+    return copy
+
+
+def _copy_folder(root: Path, copy: Path, below: str, needed: Collection[str]) -> None:
+    (copy / below).mkdir(parents=True)
+    for entry in sorted(os.scandir(root / below), key=lambda entry: entry.name):
+        path = f"{below}/{entry.name}" if below else entry.name
+        left_out = entry.name in DEFAULT_EXCLUDE or entry.name.startswith(".")
+        if left_out and not (entry.is_dir() and path in needed):
+            continue
+        if entry.is_dir():
+            if not entry.is_symlink() or (path in needed and files.inside(entry.path, [str(root)])):
+                _copy_folder(root, copy, path, needed)
+            elif files.inside(entry.path, [str(root)]):
+                there = copy / os.path.relpath(os.path.realpath(entry.path), root)
+                (copy / path).symlink_to(os.path.relpath(there, (copy / path).parent), True)
+        elif entry.is_file() and entry.stat().st_size <= LARGEST:
+            with suppress(PermissionError):  # then the program cannot read it either
+                shutil.copy2(entry.path, copy / path)
+
+
+def compared(before: ProbeReport, after: ProbeReport) -> Comparison:
+    """Return the comparison of one probe before and after the fixes."""
+    ours, theirs = before.reply.receipt, after.reply.receipt
+    same = None
+    if ours and theirs and ours.failure is None and theirs.failure is None:
+        same = _same(before.reply.outputs, after.reply.outputs)
+    return Comparison(before, after, same, tuple(_changes(ours, theirs)) if ours and theirs else ())
+
+
+def _same(ours: Sequence[Digest], theirs: Sequence[Digest]) -> bool:
+    return len(ours) == len(theirs) and all(
+        len(one) == len(other)
+        and all(math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-5) for a, b in zip(one, other, strict=True))
+        for one, other in zip(ours, theirs, strict=True)
+    )
+
+
+def _changes(ours: Receipt, theirs: Receipt) -> Iterable[str]:
+    first, last = _graphs(ours), _graphs(theirs)
+    for function in dict.fromkeys([*first, *last]):
+        lines = difflib.ndiff(first.get(function, ()), last.get(function, ()))
+        changes = [line for line in lines if line[:1] in "+-"]
+        if changes:
+            yield f"{function}: {', '.join(changes)}"
+
+
+def _graphs(receipt: Receipt) -> dict[str, tuple[str, ...]]:
+    """The first graph of each function."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in receipt.compiles:
+        found.setdefault(one.function, one.operations)
+    return found

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from dynamo_lint.findings import SEVERITIES, Finding
-from dynamo_lint.logs.model import Break, Cause, Job, Recompiles
+from dynamo_lint.logs.model import Break, Cause, Job, LogReport, Recompiles
 from dynamo_lint.logs.tally import Process, Told
 from dynamo_lint.logs.texts import (
     INTENDED,
@@ -49,16 +49,6 @@ _NOTED = {"reset": ("DYN111",), "sizes": ("DYN506", "DYN507")}
 """Notes of a job, and the rules about what they tell: their findings are borne out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """A job as its sources explain it."""
-
-    causes: tuple[Cause, ...]
-    unexplained: tuple[Recompiles, ...]
-    unseen: tuple[Finding, ...]
-    notes: frozenset[str]
-
-
 class _Line(NamedTuple):
     """A line to change, and how it was found; the path is below the linted root."""
 
@@ -93,7 +83,7 @@ def explain(
     findings: Sequence[Finding],
     places: Places,
     codes: Mapping[str, str],
-) -> Explained:
+) -> LogReport:
     """Join a job with the findings and the text of its sources.
 
     `codes` has the rule for each id of the registry of graph breaks.
@@ -133,11 +123,11 @@ def explain(
     used = {one.finding for one in causes}
     noted = {code for note, codes in _NOTED.items() if note in job.notes for code in codes}
     used |= {one for one in findings if one.code in noted}
-    return Explained(
+    return LogReport(
+        replace(located(job, places), notes=tuple(sorted({*job.notes, *notes}))),
         tuple(causes),
         located(tuple(unexplained), places),
         tuple(one for one in findings if one.effect and _is_loud(one) and one not in used),
-        frozenset(notes),
     )
 
 
@@ -184,7 +174,8 @@ class _Join:
         """The line that makes a check of a frame fail."""
         resumed = _RESUMED.search(frame.function)
         if check.source.startswith("___stack"):
-            return self._behind_break(frame, int(resumed["line"])) if resumed else None
+            # A value that the line with the break left behind, for which the rest is compiled again.
+            return self._break_at(frame.path, int(resumed["line"])) if resumed else None
         if check.kind == "size":
             return self._static_compile(frame)
         if (
@@ -205,9 +196,8 @@ class _Join:
         line = self._places.line_now(broken.path, broken.line, broken.text)
         stack = [(broken.path, line), *((one.path, one.line) for one in reversed(broken.stack))]
         for path, number in stack[:2]:
-            here = [one for one in self._findings if self._is_on(one, path, number) and _is_of_break(one)]
-            if here:
-                return _from(max(here, key=_loudness))
+            if known := self._break_at(path, number):
+                return known
         file = self._places.file(broken.path)
         if file is None or broken.id in INTENDED:
             return None
@@ -251,9 +241,9 @@ class _Join:
             return 2
         return int(path is not None and (finding.span.path == path or any(path == step for step, _ in steps)))
 
-    def _behind_break(self, frame: Frame, line: int) -> _Line | None:
-        """The line with the break that left a value behind, for which the rest is compiled again."""
-        here = [one for one in self._findings if self._is_on(one, frame.path, line) and _is_of_break(one)]
+    def _break_at(self, path: str, line: int) -> _Line | None:
+        """The finding at a line that speaks of a break there."""
+        here = [one for one in self._findings if self._is_on(one, path, line) and _is_of_break(one)]
         return _from(max(here, key=_loudness)) if here else None
 
     def _static_compile(self, frame: Frame) -> _Line | None:

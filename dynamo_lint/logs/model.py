@@ -19,12 +19,6 @@ KINDS = (
 )
 """What a failed check was about."""
 
-PROOFS = ("trace", "text", "none")
-"""What a log can prove: a trace tells of every compile, text of what was switched on, nothing of nothing."""
-
-EVIDENCE = ("finding", "assignment", "reading")
-"""How a cause was found: a finding of `check`; an assignment in the sources; only the line that reads it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Recompiles:
@@ -118,7 +112,7 @@ class Cause:
     breaks: int
     limits: int
     evidence: str
-    """One of `EVIDENCE`."""
+    """How it was found: `finding` (of `check`), `assignment` (in the sources), `reading` (only that line)."""
     masked: bool = False
     """Dynamo's first reason named another check."""
     finding: Finding | None = None
@@ -147,7 +141,7 @@ class Job:
     """All that the log of a job tells."""
 
     proof: str = "none"
-    """One of `PROOFS`."""
+    """`trace`, which tells of every compile; `text`, of what was switched on; `none`, which tells nothing."""
     torch: str | None = None
     compiles: int | None = None
     recompiles: tuple[Recompiles, ...] = ()

@@ -164,7 +164,34 @@ class Tally:
 
     def job(self) -> Job:
         """All that was counted."""
-        return _job(self.processes(), self.torch, self.notes)
+        processes, known = self.processes(), set(self.notes)
+        for one in processes:
+            known |= one.notes
+            if one.limits and not one.recompiles:
+                known.add("recompiles-not-logged")
+        traced = any(one.traced for one in processes)
+        ranks = _ranks(processes)
+        if len({one.frames for one in ranks.values()}) > 1 or len({one.limits for one in ranks.values()}) > 1:
+            known.add("ranks-diverge")
+        recompiles = _recompiles(processes)
+        if any(one.kind == "size" for one in recompiles):
+            known.add("sizes")
+        if not processes:
+            known = {"no-log-lines"}
+        counted = [one.compiled for one in processes if one.traced or "guards" in one.artifacts]
+        return Job(
+            proof="trace" if traced else "text" if processes else "none",
+            torch=self.torch,
+            compiles=sum(counted) if counted and len(counted) == len(processes) else None,
+            recompiles=recompiles,
+            breaks=_breaks(processes),
+            limits=tuple(
+                replace(one, rank=process.rank) for process in processes for one in process.limits.values()
+            ),
+            ranks=ranks,
+            moments=_moments(processes),
+            notes=tuple(sorted(known)),
+        )
 
     def logged(self) -> set[str]:
         """The settings of TORCH_LOGS that must have been on; a trace has all that they tell."""
@@ -416,37 +443,6 @@ def _metrics(process: Process, record: Record) -> None:
         most = int(value["value"]) if value else None
         process.hit(Limit(attempt.frame, limit["limit"], most, attempt.reasons[0][1].source), attempt.stamp)
         process.pending = None
-
-
-def _job(processes: list[Process], torch: str | None, notes: set[str]) -> Job:
-    known = set(notes)
-    for one in processes:
-        known |= one.notes
-        if one.limits and not one.recompiles:
-            known.add("recompiles-not-logged")
-    traced = any(one.traced for one in processes)
-    ranks = _ranks(processes)
-    if len({one.frames for one in ranks.values()}) > 1 or len({one.limits for one in ranks.values()}) > 1:
-        known.add("ranks-diverge")
-    recompiles = _recompiles(processes)
-    if any(one.kind == "size" for one in recompiles):
-        known.add("sizes")
-    if not processes:
-        known = {"no-log-lines"}
-    counted = [one.compiled for one in processes if one.traced or "guards" in one.artifacts]
-    return Job(
-        proof="trace" if traced else "text" if processes else "none",
-        torch=torch,
-        compiles=sum(counted) if counted and len(counted) == len(processes) else None,
-        recompiles=recompiles,
-        breaks=_breaks(processes),
-        limits=tuple(
-            replace(one, rank=process.rank) for process in processes for one in process.limits.values()
-        ),
-        ranks=ranks,
-        moments=_moments(processes),
-        notes=tuple(sorted(known)),
-    )
 
 
 def _recompiles(processes: list[Process]) -> tuple[Recompiles, ...]:

@@ -12,16 +12,21 @@ from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look
 
-_ELSEWHERE = {
+_FUNCTIONS = {
     "full": "text.full",
     "concise": "text.concise",
     "grouped": "text.grouped",
     "statistics": "text.statistics",
     "json": "json_format.render",
     "json-lines": "json_format.lines",
+    "sarif": "sarif.render",
+    "github": "services.github",
+    "gitlab": "services.gitlab",
+    "rdjson": "services.rdjson",
+    "junit": "services.junit",
     "html": "html.check.render",
 }
-"""The functions of formats that are not `render` of a module of their own name."""
+"""Module and function of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,6 @@ class View:
 
 def render(name: str, report: Report, view: View) -> str:
     """The report in the format of that name."""
-    module, _, function = _ELSEWHERE.get(name, f"{name}.render").rpartition(".")
+    module, _, function = _FUNCTIONS[name].rpartition(".")
     made: Callable[[Report, View], str] = getattr(import_module(f"dynamo_lint.render.{module}"), function)
     return made(report, view)

@@ -49,24 +49,24 @@ LIMITS = {"recompile_limit": "recompile limit", "accumulated_recompile_limit": "
 
 def render(report: LogReport, look: Look) -> str:
     """All of it, in sections that are left out where they are empty."""
+    apart = "ranks-diverge" in report.job.notes
+    differences = [look.wrapped(line, "  ", "    ") for line in divergence(report, look)] if apart else []
+    unknown = [look.wrapped(unexplained(one, look), "  ", "    ") for one in report.unexplained]
     sections = [
         [look.wrapped(counts(report.job), "", "  ")],
-        _divergence(report, look),
+        [look.paint("The ranks did not compile alike", fg="red", bold=True), *differences] if apart else [],
         *([_cause(one, report, look)] for one in report.causes),
-        _rest(report, look),
-        _breaks(report, look),
-        _unseen(report, look),
-        _budgets(report, look),
+        _titled("No line of the sources explains", unknown, look),
+        _titled("Other graph breaks", _breaks(report, look), look),
+        _titled("Findings of `check` that this job did not bear out", _unseen(report, look), look),
+        _titled("Budgets", _budgets(report, look), look),
         _notes(report, look),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
-def _divergence(report: LogReport, look: Look) -> list[str]:
-    if "ranks-diverge" not in report.job.notes:
-        return []
-    title = look.paint("The ranks did not compile alike", fg="red", bold=True)
-    return [title, *(look.wrapped(line, "  ", "    ") for line in divergence(report, look))]
+def _titled(title: str, lines: list[str], look: Look) -> list[str]:
+    return [look.paint(title, bold=True), *lines] if lines else []
 
 
 def _cause(cause: Cause, report: LogReport, look: Look) -> str:
@@ -90,49 +90,29 @@ def _cause(cause: Cause, report: LogReport, look: Look) -> str:
     return "\n".join(lines)
 
 
-def _rest(report: LogReport, look: Look) -> list[str]:
-    if not report.unexplained:
-        return []
-    lines = [look.wrapped(unexplained(one, look), "  ", "    ") for one in report.unexplained]
-    return [look.paint("No line of the sources explains", bold=True), *lines]
-
-
 def _breaks(report: LogReport, look: Look) -> list[str]:
     """The breaks that no cause stands for."""
     told = {place(one) for one in report.causes if one.breaks}
     rest = [one for one in report.job.breaks if (one.path, one.line) not in told]
-    if not rest:
-        return []
-    lines = [look.wrapped(f"{look.place(one.path, one.line)}: {broken(one)}", "  ", "    ") for one in rest]
-    return [look.paint("Other graph breaks", bold=True), *lines]
+    return [look.wrapped(f"{look.place(one.path, one.line)}: {broken(one)}", "  ", "    ") for one in rest]
 
 
 def _unseen(report: LogReport, look: Look) -> list[str]:
-    if not report.unseen:
-        return []
     shown = [
         f"  {look.place(one.span.path, one.span.line)} {one.code} {clean(one.subject)}"
         for one in report.unseen[:_MOST_UNSEEN]
     ]
     more = len(report.unseen) - len(shown)
-    title = "Findings of `check` that this job did not bear out"
-    return [look.paint(title, bold=True), *shown, *([f"  and {more} more"] if more else [])]
+    return [*shown, f"  and {more} more"] if more else shown
 
 
 def _budgets(report: LogReport, look: Look) -> list[str]:
-    if not report.budgets:
-        return []
     lines = []
     for one in report.budgets:
-        word, colour = (
-            ("over", "red")
-            if one.exceeded
-            else ("unproved", "yellow")
-            if one.seen is None
-            else ("ok", "green")
-        )
+        known = ("over", "red") if one.exceeded else ("ok", "green")
+        word, colour = ("unproved", "yellow") if one.seen is None else known
         lines.append(f"  {look.paint(f'{word:<8}', fg=colour, bold=True)} {clean(budget(one))}")
-    return [look.paint("Budgets", bold=True), *lines]
+    return lines
 
 
 def _notes(report: LogReport, look: Look) -> list[str]:

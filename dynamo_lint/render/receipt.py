@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from dynamo_lint.confirm.fixed import Comparison
 from dynamo_lint.confirm.model import Cause, Receipt, Recompile, relative
+from dynamo_lint.confirm.run import Comparison
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, explaining
 from dynamo_lint.logs.texts import INTENDED
 from dynamo_lint.render.receipt_json import costs as numbers

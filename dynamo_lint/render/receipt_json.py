@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dynamo_lint import __version__
-from dynamo_lint.confirm.fixed import Comparison
-from dynamo_lint.confirm.model import Cause, GraphBreak, Recompile, relative
+from dynamo_lint.confirm.model import NOTHING, Cause, GraphBreak, Recompile, relative
+from dynamo_lint.confirm.run import Comparison
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, overall
 from dynamo_lint.render.prose import json_text, picked
 
@@ -57,9 +57,7 @@ def fixed(comparisons: Sequence[Comparison], applied: int) -> dict[str, Any]:
 
 def costs(report: ProbeReport) -> dict[str, int]:
     """How often a probe compiled, compiled again and broke a graph."""
-    receipt = report.reply.receipt
-    if receipt is None:
-        return {"compiles": 0, "recompiles": 0, "graph_breaks": 0}
+    receipt = report.reply.receipt or NOTHING
     return {
         "compiles": len(receipt.compiles),
         "recompiles": len(receipt.recompiles),
@@ -68,29 +66,26 @@ def costs(report: ProbeReport) -> dict[str, int]:
 
 
 def _probe(report: ProbeReport, root: Path) -> dict[str, Any]:
-    reply, receipt = report.reply, report.reply.receipt
-    known = receipt.recompiles if receipt else ()
+    reply, receipt = report.reply, report.reply.receipt or NOTHING
+    limit = picked(reply, "hit_limit", "recompile_limit")
     return {
         **picked(report, "name", "path", "line"),
         "error": reply.error or None,
         "detail": reply.detail or None,
-        "backend": receipt.backend if receipt else None,
-        "calls": receipt.calls if receipt else 0,
-        "compiles": len(receipt.compiles) if receipt else 0,
-        "hit_limit": reply.hit_limit if receipt else None,
-        "recompile_limit": reply.recompile_limit if receipt else None,
-        "matches_eager": receipt.matches_eager if receipt else None,
-        "mismatch": (receipt.mismatch or None) if receipt else None,
+        "backend": receipt.backend or None,
+        "calls": receipt.calls,
+        "compiles": len(receipt.compiles),
+        **(limit if reply.receipt is not None else dict.fromkeys(limit)),
+        "matches_eager": receipt.matches_eager,
+        "mismatch": receipt.mismatch or None,
         "calls_since_last_compile": report.flat_since,
-        "failure": picked(receipt.failure, "call", "type", "message")
-        if receipt and receipt.failure
-        else None,
-        "recompiles": [_recompile(one, root) for one in known],
-        "graph_breaks": [_break(one, root) for one in receipt.breaks] if receipt else [],
+        "failure": receipt.failure and picked(receipt.failure, "call", "type", "message"),
+        "recompiles": [_recompile(one, root) for one in receipt.recompiles],
+        "graph_breaks": [_break(one, root) for one in receipt.breaks],
         "findings": [_verdict(one) for one in report.verdicts],
-        "unpredicted": list(report.unpredicted_recompiles),
-        "unpredicted_breaks": list(report.unpredicted_breaks),
-        "problems": [*reply.problems, *(receipt.problems if receipt else ())],
+        "unpredicted": report.unpredicted_recompiles,
+        "unpredicted_breaks": report.unpredicted_breaks,
+        "problems": [*reply.problems, *receipt.problems],
     }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.confirm.fixed import compared, copied
 from dynamo_lint.confirm.model import Compile, Receipt, Reply
+from dynamo_lint.confirm.run import compared, copied
 from dynamo_lint.confirm.verdicts import ProbeReport
 from dynamo_lint.render import receipt
 from dynamo_lint.terminal import Look

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynamo_lint.config import OUTPUT_FORMATS
-from dynamo_lint.confirm.fixed import Comparison
 from dynamo_lint.confirm.model import Cause, GraphBreak, Receipt, Recompile, Reply
+from dynamo_lint.confirm.run import Comparison
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict
 from dynamo_lint.findings import FileError
-from dynamo_lint.render import formats, github, receipt, receipt_json, regions
+from dynamo_lint.render import formats, receipt, receipt_json, regions, services
 from dynamo_lint.render.formats import View
 from dynamo_lint.render.prose import json_text, markdown, sarif_text
 from dynamo_lint.render.text import summary
@@ -201,7 +201,7 @@ def test_sarif_stays_valid_and_has_no_links(text: str) -> None:
 @given(texts)
 def test_the_step_summary_is_a_table_of_text_and_code(text: str) -> None:
     found, view = report(text)
-    said = github.overflow(replace(found, findings=found.findings * 12), view)
+    said = services.overflow(replace(found, findings=found.findings * 12), view)
     check_lines(said)
     rows = [line for line in said.split("\n") if line.startswith("| ")][1:]
     assert len(rows) == len(found.findings) * 12 - said.count("more are") - 3 * 10

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from dynamo_lint.confirm.fixed import Comparison
 from dynamo_lint.confirm.model import Cause, Compile, GraphBreak, Receipt, Recompile, Reply
+from dynamo_lint.confirm.run import Comparison
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict
 from dynamo_lint.findings import EFFECTS, SEVERITIES, Edit, FileError, Finding, Fix, Span
 from dynamo_lint.logs.model import KINDS, Job, LogReport, Moment

@@ -12,9 +12,9 @@ import pytest
 
 from dynamo_lint import cli, files, ignoring
 from dynamo_lint.config import ConfigError, load
-from dynamo_lint.confirm.fixed import copied
 from dynamo_lint.confirm.probes import closure
 from dynamo_lint.confirm.probes import find as find_probes
+from dynamo_lint.confirm.run import copied
 from dynamo_lint.discovery import discover
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")

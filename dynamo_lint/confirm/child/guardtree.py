@@ -233,7 +233,10 @@ def compared(kind: str, code: str, value: Any, absent: bool | None) -> tuple[str
     if kind == "TENSOR_MATCH":
         return _tensors(code, value)
     if match := re.search(r"type=<class '(.*?)'>", code):
-        return _objects("type_id" in code, match[1], value)
+        if "type_id" not in code:
+            return f"the same {match[1]}", displayed(value), ""
+        cls = type(value)
+        return match[1], f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins."), ""
     match kind:
         case "LENGTH_CHECK" | "SEQUENCE_LENGTH":
             return _after(code) or "0", _length(value), ""
@@ -243,13 +246,6 @@ def compared(kind: str, code: str, value: Any, absent: bool | None) -> tuple[str
             return "not None", displayed(value), ""
         case _:
             return _after(code) or code, displayed(value), ""
-
-
-def _objects(by_type: bool, expected: str, value: Any) -> tuple[str, str, str]:
-    cls = type(value)
-    if by_type:
-        return expected, f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins."), ""
-    return f"the same {expected}", displayed(value), ""
 
 
 def _after(code: str) -> str:

@@ -149,13 +149,16 @@ class Witness:
     def _name_of(self, code: CodeType) -> str:
         return self._name(*_key(code))
 
-    def _hear_event(self, metadata: dict[str, Any], payload: str) -> None:
+    def _hear_event(self, record: logging.LogRecord) -> None:
+        metadata, payload = getattr(record, "metadata", None), getattr(record, "payload", None)
+        if not isinstance(metadata, dict):
+            return
         if "dynamo_start" in metadata:
             if not metadata.get("attempt"):
                 self._current, self._is_first = [], not self._pending
                 self.settle(started=True)
         elif metadata.get("artifact", {}).get("name") == "dynamo_graph_break_reason":
-            self.add_break(payload)
+            self.add_break(payload or "")
 
     def add_break(self, told: str) -> None:
         """Note a graph break from Dynamo's account of it."""
@@ -171,8 +174,8 @@ class Witness:
             skips = known.skips_frame or found.skips_frame
             self.breaks[key] = replace(known, count=known.count + 1, skips_frame=skips)
 
-    def _hear_warning(self, text: str) -> None:
-        if match := LIMIT.search(text):
+    def _hear_warning(self, record: logging.LogRecord) -> None:
+        if match := LIMIT.search(record.getMessage()):
             self.settle()
             self.limit_hit.setdefault(self._name(match[2], int(match[3]), match[1]))
 
@@ -285,11 +288,9 @@ def witness(backend: str = "aot_eager", limit: int | None = NO_LIMIT) -> Iterato
             # Else it draws other random numbers than eager does.
             stack.enter_context(torch._inductor.config.patch(fallback_random=True))
         stack.enter_context(mock.patch.object(torch, "compile", _counted(heard, lookup_backend(backend))))
-        stack.enter_context(_hearing("torch.__trace", logging.DEBUG, lambda record: _event(heard, record)))
+        stack.enter_context(_hearing("torch.__trace", logging.DEBUG, heard._hear_event))
         warned = "torch._dynamo.convert_frame"
-        stack.enter_context(
-            _hearing(warned, logging.WARNING, lambda record: heard._hear_warning(record.getMessage()))
-        )
+        stack.enter_context(_hearing(warned, logging.WARNING, heard._hear_warning))
         # Before torch 2.10 a frame that is given up is traced only while somebody listens here.
         stack.enter_context(_hearing(f"{warned}.__graph_breaks", logging.DEBUG, lambda record: None))
         _hook_guards(heard, stack)
@@ -388,12 +389,6 @@ def _hearing(name: str, level: int, hear: Callable[[logging.LogRecord], None]) -
         mock.patch.object(logger, "_cache", {}),  # isEnabledFor() caches what the level used to allow
     ):
         yield
-
-
-def _event(heard: Witness, record: logging.LogRecord) -> None:
-    metadata, payload = getattr(record, "metadata", None), getattr(record, "payload", None)
-    if isinstance(metadata, dict):
-        heard._hear_event(metadata, payload or "")
 
 
 def _hook_guards(heard: Witness, stack: ExitStack) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from dynamo_lint.confirm.fixed import Comparison
-from dynamo_lint.confirm.model import Receipt, relative
+from dynamo_lint.confirm.model import NOTHING, Receipt, relative
+from dynamo_lint.confirm.run import Comparison
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, explaining
 from dynamo_lint.logs.texts import INTENDED
 from dynamo_lint.render import receipt as text
@@ -59,13 +59,13 @@ def _facts(reports: Sequence[ProbeReport]) -> Iterator[tuple[str, str]]:
 
 def _probe(report: ProbeReport, sources: Sources, number: int) -> dict[str, Any]:
     """A probe with all that came of it; what it did not observe stands at the end of its verdicts."""
-    receipt = report.reply.receipt
+    told = report.reply.receipt is not None
+    receipt = report.reply.receipt or NOTHING
     verdicts = sorted(report.verdicts, key=lambda one: VERDICTS.index(one.verdict))
-    breaks = receipt.breaks if receipt is not None else ()
     return {
         "report": report,
-        "costs": [*text.costs(report, receipt)] if receipt is not None else [],
-        "strip": _strip(report, receipt) if receipt is not None else None,
+        "costs": [*text.costs(report, receipt)] if told else [],
+        "strip": _strip(report, receipt),
         "verdicts": [
             (one, card(one.finding, sources, f"p{number}f{index}"), _evidence(one, receipt, sources.root))
             for index, one in enumerate(verdicts, 1)
@@ -73,12 +73,12 @@ def _probe(report: ProbeReport, sources: Sources, number: int) -> dict[str, Any]
         "told": sum(one.verdict != "unobserved" for one in verdicts),
         "surprises": [
             (f"{relative(path, sources.root)}:{line}", what, why)
-            for (path, line), what, why, _ in (text.surprises(report, receipt) if receipt is not None else ())
+            for (path, line), what, why, _ in text.surprises(report, receipt)
         ],
         "intended": [
-            f"{relative(one.path, sources.root)}:{one.line}" for one in breaks if one.id in INTENDED
+            f"{relative(one.path, sources.root)}:{one.line}" for one in receipt.breaks if one.id in INTENDED
         ],
-        "problems": (*report.reply.problems, *(receipt.problems if receipt is not None else ())),
+        "problems": (*report.reply.problems, *receipt.problems),
     }
 
 
@@ -95,9 +95,7 @@ def _strip(report: ProbeReport, receipt: Receipt) -> Bar | None:
     return Bar(tuple(Cell(call * 12, 10, kind) for call, kind in enumerate(kinds)), 0, receipt.calls * 12 - 2)
 
 
-def _evidence(one: Verdict, receipt: Receipt | None, root: Path) -> list[str]:
+def _evidence(one: Verdict, receipt: Receipt, root: Path) -> list[str]:
     """The guards that failed and the break that came, which bear a verdict out."""
-    if receipt is None:
-        return []
     found = (explaining(one.finding, receipt.recompiles[index], root) for index in one.recompiles)
     return text.guards(found) + [receipt.breaks[index].reason for index in one.breaks[:1]]
