@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.commands.print_settings import toml
+from dynamo_lint.commands.output import toml
 from dynamo_lint.config import (
     DEFAULT_EXCLUDE,
     KEYS,

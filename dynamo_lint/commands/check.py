@@ -10,23 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.common import (
-    FILE,
-    PATH,
-    STDIN,
-    check_places,
-    color_option,
-    effort,
-    effort_options,
-    file_options,
-    files_option,
-    output_file_option,
-    output_option,
-    paths_argument,
-    prepare,
-    region_options,
-    version,
-)
+from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import OUTPUT_FORMATS, Settings
 from dynamo_lint.findings import SEVERITIES
@@ -45,17 +29,17 @@ def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip()) or None
 
 
-rule_option, fix_option, status_option = map(section, ("Rules", "Fixes", "Exit status"))
+rule_option, fix_option = section("Rules"), section("Fixes")
 
 
 @click.command(cls=SectionedCommand, short_help="Lint Python files and folders (the default command).")
-@paths_argument
+@common.paths_argument
 @rule_option("--select", multiple=True, callback=_codes, metavar="CODES", help="Report only these rules.")
 @rule_option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Do not report these rules.")
 @rule_option("--pedantic", is_flag=True, default=None, help="Report house-style notes as well.")
 @rule_option(
     "--torch-version",
-    callback=version,
+    callback=common.version,
     metavar="X.Y",
     help="The torch you compile with (default: the project's).",
 )
@@ -66,45 +50,45 @@ rule_option, fix_option, status_option = map(section, ("Rules", "Fixes", "Exit s
     metavar="LEVEL",
     help="Lowest to report: certain, likely (default), possible.",
 )
-@region_options
+@common.region_options
 @fix_option("--fix", is_flag=True, help="Apply safe fixes, then report the remaining findings.")
 @fix_option("--unsafe-fixes", is_flag=True, help="Also apply fixes that can change behaviour.")
 @fix_option("--diff", is_flag=True, help="Print the changes --fix would make; exit 1 if there are any.")
-@status_option(
+@common.status_option(
     "--fail-level",
     type=click.Choice(SEVERITIES),
     metavar="LEVEL",
     help="Lowest to fail: error, warning (default), note.",
 )
-@status_option(
+@common.status_option(
     "--fail-on-nothing-compiled",
     is_flag=True,
     default=None,
     help="Exit 1 if nothing in the project is compiled.",
 )
-@status_option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
-@status_option(
-    "--baseline", type=FILE, metavar="FILE", help="Report only findings that are not in this file."
+@common.status_option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
+@common.status_option(
+    "--baseline", type=common.FILE, metavar="FILE", help="Report only findings that are not in this file."
 )
-@status_option("--update-baseline", is_flag=True, help="Write all findings to the baseline file.")
-@file_options
-@files_option(
-    "--stdin-filename", type=PATH, metavar="NAME", help="File name of the text on stdin (path `-`)."
+@common.status_option("--update-baseline", is_flag=True, help="Write all findings to the baseline file.")
+@common.file_options
+@common.files_option(
+    "--stdin-filename", type=common.PATH, metavar="NAME", help="File name of the text on stdin (path `-`)."
 )
-@files_option("--show-files", is_flag=True, help="List the files that would be linted.")
-@files_option("--show-settings", is_flag=True, help="Print the settings in effect.")
-@output_option(
+@common.files_option("--show-files", is_flag=True, help="List the files that would be linted.")
+@common.files_option("--show-settings", is_flag=True, help="Print the settings in effect.")
+@common.output_option(
     "--output-format",
     type=click.Choice(OUTPUT_FORMATS),
     metavar="FORMAT",
     help="One of " + ", ".join(OUTPUT_FORMATS) + ".",
 )
-@output_file_option("findings")
-@output_option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
-@color_option
-@effort_options
-@output_option("-q", "--quiet", is_flag=True, help="Print findings only.")
-@output_option("-v", "--verbose", is_flag=True, help="Also print the files and settings used.")
+@common.output_file_option("findings")
+@common.output_option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
+@common.color_option
+@common.effort_options
+@common.output_option("-q", "--quiet", is_flag=True, help="Print findings only.")
+@common.output_option("-v", "--verbose", is_flag=True, help="Also print the files and settings used.")
 def check(
     paths: tuple[Path, ...],
     output_file: Path | None,
@@ -123,33 +107,32 @@ def check(
     **given: Any,
 ) -> None:
     """Lint Python files and folders (the default command); `-` reads stdin."""
-    from dynamo_lint.commands import output, print_settings
-    from dynamo_lint.commands.output import Progress
+    from dynamo_lint.commands import output
     from dynamo_lint.run.check import check as run_check
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
 
     paths, texts = _standard_input(paths, stdin_filename)
-    settings, found = prepare(paths, given, texts)
+    settings, found = common.prepare(paths, given, texts)
     rules = catalogue()
     _check_selectors(given, rules)
     if show_files or show_settings:
         files = "".join(f"{clean(path)}\n" for path in sorted(found.reported))
-        text = print_settings.configuration_text(settings) if show_settings else files
+        text = output.configuration_text(settings) if show_settings else files
         return output.deliver(text, output_file)
-    check_places(settings)
+    common.check_places(settings)
     if statistics and settings.output_format not in output.FOR_PEOPLE:
         raise click.UsageError("--statistics works with the formats full, concise and grouped only")
     if verbose:
-        print_settings.explain(settings, found)
+        output.explain(settings, found)
     if not quiet:
-        print_settings.warn_of_links(found, verbose)
-        print_settings.warn_of_version(settings)
+        output.warn_of_links(found, verbose)
+        output.warn_of_version(settings)
     accepted = _baseline(settings, update_baseline, given["baseline"] is not None)
     sources = Sources(found.root, found.given)
     with (
-        Progress(not quiet) as progress,
-        effort(settings, given, progress, quiet) as means,
+        output.Progress(not quiet) as progress,
+        common.effort(settings, given, progress, quiet) as means,
     ):
         if fix or diff:
             from dynamo_lint.run.rewrite import rewrite
@@ -179,7 +162,7 @@ def _standard_input(paths: tuple[Path, ...], name: Path | None) -> tuple[tuple[P
     """The paths to lint and what to take for the content of some of them."""
     from dynamo_lint.discovery import NAMELESS
 
-    if STDIN not in paths:
+    if common.STDIN not in paths:
         if name is not None:
             raise click.UsageError("--stdin-filename needs `-` as the path: it names the text on stdin")
         return paths, {}
@@ -228,12 +211,12 @@ def _accept(
 ) -> str:
     """Replace the file by what was found; returns what to tell people."""
     from dynamo_lint.baseline import updated
-    from dynamo_lint.commands import output, print_settings
+    from dynamo_lint.commands import output
 
     level = levels_of(settings.policy, catalogue, found.root)
     output.deliver(updated(baseline, report.findings, found.root, found.reported, level), baseline.file)
     count = counted(len(report.findings), "finding")
-    return f"{print_settings.near(baseline.file)}: accepts {count} from now on."
+    return f"{output.near(baseline.file)}: accepts {count} from now on."
 
 
 def _show(done: Rewritten, found: Discovered, file: Path | None, quiet: bool, exit_zero: bool) -> None:

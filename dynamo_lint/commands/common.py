@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +34,13 @@ if TYPE_CHECKING:
 STDIN = Path("-")
 """The path that means standard input."""
 
-NUMBER = click.IntRange(0)
 PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
 COLOURS = click.Choice(["auto", "always", "never"])
 
-compiled_option, files_option, output_option, running_option = map(
-    section, ("What is compiled", "Files and configuration", "Output", "Running")
-)
+_SECTIONS = ("What is compiled", "Files and configuration", "Exit status", "Output", "Running")
+compiled_option, files_option, status_option, output_option, running_option = map(section, _SECTIONS)
+limit_option = partial(status_option, type=click.IntRange(0), metavar="N")
 
 
 def version(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, int] | None:
@@ -71,6 +71,14 @@ file_options = together(
     files_option("--isolated", is_flag=True, help="Ignore all configuration files."),
 )
 color_option = output_option("--color", type=COLOURS, default="auto", help="Use colour.")
+
+
+def output_format_option(*formats: str, metavar: str | None = "FORMAT") -> Decorator:
+    """The option for one of some formats, the first of which is the usual one."""
+    usual, *others = formats
+    told = f"{', '.join((f'{usual} (default)', *others[:-1]))} or {others[-1]}."
+    formats_known = click.Choice(formats)
+    return output_option("--output-format", type=formats_known, default=usual, metavar=metavar, help=told)
 
 
 def output_file_option(written: str) -> Decorator:

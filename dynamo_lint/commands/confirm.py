@@ -13,17 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.common import (
-    FILE,
-    NUMBER,
-    check_places,
-    color_option,
-    file_options,
-    output_file_option,
-    output_option,
-    prepare,
-    region_options,
-)
+from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings, override, parse_torch_version
 from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
@@ -41,7 +31,7 @@ if TYPE_CHECKING:
     Reports = list[ProbeReport]
     Testify = Callable[[list[ProbeRef], Sequence[Finding], Path, bool], Reports]
 
-run_option, status_option = section("The run"), section("Exit status")
+run_option = section("The run")
 MISSING = (
     "torch is not installed here; install it with `pip install 'dynamo-lint[confirm]'`, "
     "or name a Python that has it with --python"
@@ -102,29 +92,23 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     metavar="PATH",
     help="What to lint. Default: the folders of the modules that the probes import.",
 )
-@region_options
-@status_option("--max-recompiles", type=NUMBER, metavar="N", help="Exit 1 if a probe has more recompiles.")
-@status_option(
+@common.region_options
+@common.limit_option("--max-recompiles", help="Exit 1 if a probe has more recompiles.")
+@common.limit_option(
     "--max-breaks",
     "--max-graph-breaks",
     "max_breaks",
-    type=NUMBER,
-    metavar="N",
     help="Exit 1 if a probe has more graph breaks; says on which lines.",
 )
-@status_option("--max-graphs", type=NUMBER, metavar="N", help="Exit 1 if a probe compiles more graphs.")
-@file_options
-@output_option(
-    "--output-format",
-    type=click.Choice(["text", "json", "html"]),
-    default="text",
-    metavar="FORMAT",
-    help="text (default), json or html.",
+@common.limit_option("--max-graphs", help="Exit 1 if a probe compiles more graphs.")
+@common.file_options
+@common.output_format_option("text", "json", "html")
+@common.output_file_option("the result")
+@common.output_option(
+    "--receipt", type=common.FILE, metavar="FILE", help="Also write the full result as JSON."
 )
-@output_file_option("the result")
-@output_option("--receipt", type=FILE, metavar="FILE", help="Also write the full result as JSON.")
-@color_option
-@output_option("-q", "--quiet", is_flag=True, help="Print the result only.")
+@common.color_option
+@common.output_option("-q", "--quiet", is_flag=True, help="Print the result only.")
 def confirm(
     probes: tuple[str, ...],
     calls: int,
@@ -150,8 +134,7 @@ def confirm(
     to call it with. PROBE is a file, a folder or `file::probe_name`. Without any, the files
     listed under `probes` in the configuration are used.
     """
-    from dynamo_lint.commands.output import deliver, look_at
-    from dynamo_lint.commands.print_settings import warn_of_links, warn_of_version
+    from dynamo_lint.commands.output import deliver, look_at, warn_of_links, warn_of_version
     from dynamo_lint.confirm import run
     from dynamo_lint.confirm.budget import exceeded
     from dynamo_lint.confirm.model import Request
@@ -164,7 +147,7 @@ def confirm(
     if not quiet:
         warn_of_links(found)
     settings = settings if python else _with_torch_here(settings)
-    check_places(settings)
+    common.check_places(settings)
     if not quiet:
         warn_of_version(settings)
     limit = settings.recompile_limit if settings.recompile_limit != Settings().recompile_limit else None
@@ -211,7 +194,7 @@ def _probes(
 
     listed = find(names, Path.cwd())
     folders = projects or tuple(dict.fromkeys(folder_of(probe.path) for probe in listed))
-    settings, found = prepare(folders, given)
+    settings, found = common.prepare(folders, given)
     if not listed:
         listed = find([str(path) for path in settings.probes], Path.cwd())
     if not listed:

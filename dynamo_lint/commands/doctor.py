@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dynamo_lint.commands.common import FILE, color_option, output_option
+from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings, load
 from dynamo_lint.render.prose import picked
@@ -44,7 +44,7 @@ def _version(_context: click.Context, _option: click.Parameter, value: str | Non
     "--config",
     "--contract",
     "config",
-    type=FILE,
+    type=common.FILE,
     metavar="FILE",
     help="Use the contract in this configuration file, not in the nearest.",
 )
@@ -57,15 +57,9 @@ def _version(_context: click.Context, _option: click.Parameter, value: str | Non
     help="Default: the version that is installed.",
 )
 @expected_option("--warn-only", is_flag=True, help="Start the command, and exit 0, in spite of errors.")
-@output_option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    metavar="FORMAT",
-    help="text (default) or json.",
-)
-@color_option
-@output_option("-q", "--quiet", is_flag=True, help="Print errors only.")
+@common.output_format_option("text", "json")
+@common.color_option
+@common.output_option("-q", "--quiet", is_flag=True, help="Print errors only.")
 def doctor(
     command: tuple[str, ...],
     config: Path | None,

@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.common import (
-    NUMBER,
-    PATH,
-    color_option,
-    effort,
-    effort_options,
-    file_options,
-    output_file_option,
-    output_option,
-    prepare,
-    region_options,
-)
+from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings
 from dynamo_lint.trouble import EXIT_FINDINGS, say
@@ -33,7 +22,7 @@ if TYPE_CHECKING:
     from dynamo_lint.run.reading import Effort
     from dynamo_lint.sources import Sources
 
-source_option, status_option = section("Sources"), section("Exit status")
+source_option = section("Sources")
 EXIT_UNPROVED = 3
 FAILURES = ("limit", "divergence")
 
@@ -53,7 +42,7 @@ def _words(known: tuple[str, ...]) -> Any:
 
 
 @click.command(cls=SectionedCommand, short_help="Read what a job left behind and name the lines to change.")
-@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, type=common.PATH, metavar="PATH...")
 @source_option(
     "--source",
     "sources",
@@ -63,36 +52,30 @@ def _words(known: tuple[str, ...]) -> Any:
     help="The sources of the job (default: the working directory).",
 )
 @source_option("--no-lint", is_flag=True, help="Read no sources: only count.")
-@region_options
-@file_options
-@status_option("--max-recompiles", type=NUMBER, metavar="N", help="Exit 1 if there are more.")
-@status_option("--max-breaks", type=NUMBER, metavar="N", help="Exit 1 if there are more.")
-@status_option("--max-graphs", type=NUMBER, metavar="N", help="Exit 1 if more were compiled.")
-@status_option("--max-limit-hits", type=NUMBER, metavar="N", help="Exit 1 if there are more.")
-@status_option(
+@common.region_options
+@common.file_options
+@common.limit_option("--max-recompiles", help="Exit 1 if there are more.")
+@common.limit_option("--max-breaks", help="Exit 1 if there are more.")
+@common.limit_option("--max-graphs", help="Exit 1 if more were compiled.")
+@common.limit_option("--max-limit-hits", help="Exit 1 if there are more.")
+@common.status_option(
     "--fail-on",
     callback=_words(FAILURES),
     metavar="WHAT",
     help="What exits 1 without a budget: limit,divergence (default), either, or none.",
 )
-@status_option(
+@common.status_option(
     "--settings",
     callback=_words(("recompiles", "graph_breaks", "guards")),
     metavar="LOGS",
     help="The TORCH_LOGS that were on, if nothing in the log shows it.",
 )
-@status_option("--allow-empty", is_flag=True, help="Exit 0 even if the logs prove nothing.")
-@output_option(
-    "--output-format",
-    type=click.Choice(["text", "json", "github", "sarif", "html"]),
-    default="text",
-    metavar="FORMAT",
-    help="text (default), json, github, sarif or html.",
-)
-@output_file_option("the result")
-@color_option
-@effort_options
-@output_option("-q", "--quiet", is_flag=True, help="Print the result only.")
+@common.status_option("--allow-empty", is_flag=True, help="Exit 0 even if the logs prove nothing.")
+@common.output_format_option("text", "json", "github", "sarif", "html")
+@common.output_file_option("the result")
+@common.color_option
+@common.effort_options
+@common.output_option("-q", "--quiet", is_flag=True, help="Print the result only.")
 def logs(
     paths: tuple[Path, ...],
     sources: tuple[Path, ...],
@@ -121,7 +104,7 @@ def logs(
     from dynamo_lint.logs.tally import read_logs
     from dynamo_lint.sources import Sources as Texts
 
-    configured, found = prepare(sources, given)
+    configured, found = common.prepare(sources, given)
     contract = configured.contract.limited(
         max_recompiles=max_recompiles,
         max_breaks=max_breaks,
@@ -132,7 +115,7 @@ def logs(
     with Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress:
         tally = read_logs(paths, configured.contract.ignore_log, progress)
     texts = Texts(found.root, found.given)
-    with effort(configured, given, quiet=True) as means:
+    with common.effort(configured, given, quiet=True) as means:
         report = _account(tally, configured, None if no_lint else found, texts, means, settings or ())
     look = look_at(found.root, color, output_file)
     deliver(_rendered(output_format, report, look, texts, configured), output_file)
@@ -173,12 +156,12 @@ def _findings(settings: Settings, found: Discovered, texts: Sources, means: Effo
 def _rendered(output_format: str, report: LogReport, look: Any, texts: Sources, settings: Settings) -> str:
     """The account in the format that is wanted."""
     from dynamo_lint.commands.output import repository
-    from dynamo_lint.render import formats, log_json, log_text
+    from dynamo_lint.render import formats, json_format, log_text
 
     view = formats.View(look, texts, repository(look.root))
     match output_format:
         case "json":
-            return log_json.render(report, look)
+            return json_format.log_document(report, look)
         case "github" | "sarif":
             as_findings: Report = log_text.as_report(report, look, settings.torch_version)
             return formats.render(output_format, as_findings, view)

@@ -7,34 +7,22 @@ from typing import Any
 
 import click
 
-from dynamo_lint.commands.common import (
-    color_option,
-    effort,
-    effort_options,
-    file_options,
-    output_option,
-    paths_argument,
-    prepare,
-    region_options,
-)
+from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand
-from dynamo_lint.commands.output import deliver, look_at
-from dynamo_lint.commands.print_settings import warn_of_links
+from dynamo_lint.commands.output import deliver, look_at, warn_of_links
 from dynamo_lint.selectors import closest, hint
 from dynamo_lint.terminal import counted
 from dynamo_lint.trouble import Trouble
 
 
 @click.command(cls=SectionedCommand)
-@paths_argument
-@region_options
-@file_options
-@output_option("--why", metavar="NAME", help="Print why a function is compiled, or why it is not.")
-@output_option(
-    "--output-format", type=click.Choice(["text", "json"]), default="text", help="text (default) or json."
-)
-@color_option
-@effort_options
+@common.paths_argument
+@common.region_options
+@common.file_options
+@common.output_option("--why", metavar="NAME", help="Print why a function is compiled, or why it is not.")
+@common.output_format_option("text", "json", metavar=None)
+@common.color_option
+@common.effort_options
 def regions(
     paths: tuple[Path, ...],
     why: str | None,
@@ -53,10 +41,10 @@ def regions(
     from dynamo_lint.run.reading import read_content, read_facts
     from dynamo_lint.sources import Sources
 
-    settings, found = prepare(paths, given)
+    settings, found = common.prepare(paths, given)
     warn_of_links(found)
     sources = Sources(found.root, found.given)
-    with effort(settings, given) as means:
+    with common.effort(settings, given) as means:
         content = read_content(settings.region_comment, found, sources, means.store)
         gathering = GrowingTables(OF_REGIONS)
         facts = read_facts(content, sources, means, gathering.add)

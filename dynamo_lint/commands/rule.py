@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dynamo_lint.commands.common import COLOURS, version
+from dynamo_lint.commands import common
 from dynamo_lint.commands.output import deliver
 from dynamo_lint.config import load
 from dynamo_lint.terminal import Look, terminal_width, wants_colour
@@ -21,9 +21,12 @@ from dynamo_lint.trouble import Trouble, say
     "--output-format", type=click.Choice(["text", "json"]), default="text", help="text (default) or json."
 )
 @click.option(
-    "--torch-version", callback=version, metavar="X.Y", help="Show what was measured with it (the project's)."
+    "--torch-version",
+    callback=common.version,
+    metavar="X.Y",
+    help="Show what was measured with it (the project's).",
 )
-@click.option("--color", type=COLOURS, default="auto", help="Use colour.")
+@click.option("--color", type=common.COLOURS, default="auto", help="Use colour.")
 def rule(
     codes: tuple[str, ...],
     everything: bool,

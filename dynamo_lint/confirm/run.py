@@ -36,7 +36,7 @@ from dynamo_lint.confirm.model import (
     relative,
 )
 from dynamo_lint.confirm.probes import ProbeRef
-from dynamo_lint.confirm.verdicts import ProbeReport, judge, unpredicted
+from dynamo_lint.confirm.verdicts import ProbeReport, judged, unpredicted
 from dynamo_lint.findings import Finding
 
 NO_TORCH = "torch is not installed"
@@ -125,7 +125,7 @@ def report(probe: ProbeRef, reply: Reply, findings: Sequence[Finding], root: Pat
     """Return the verdicts of a probe on the findings in the files that it loaded."""
     loaded = {relative(path, root) for path in reply.ran or {}}
     near = [finding for finding in findings if finding.span.path in loaded]
-    verdicts = judge(near, reply, root)
+    verdicts = tuple(judged(finding, reply, root) for finding in near)
     recompiles, breaks = unpredicted(verdicts, reply.receipt) if reply.receipt else ((), ())
     return ProbeReport(
         name=probe.name,

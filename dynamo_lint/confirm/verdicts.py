@@ -74,11 +74,6 @@ class ProbeReport:
         return receipt.calls - 1 - max(one.call for one in receipt.compiles)
 
 
-def judge(findings: Sequence[Finding], reply: Reply, root: Path) -> tuple[Verdict, ...]:
-    """A verdict for each finding, from one probe."""
-    return tuple(_verdict(finding, reply, root) for finding in findings)
-
-
 def unpredicted(verdicts: Iterable[Verdict], receipt: Receipt) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Recompiles and breaks that no finding predicted; what the code asks for is none of them.
 
@@ -114,7 +109,8 @@ def overall(reports: Iterable[ProbeReport]) -> list[Verdict]:
     return list(best.values())
 
 
-def _verdict(finding: Finding, reply: Reply, root: Path) -> Verdict:
+def judged(finding: Finding, reply: Reply, root: Path) -> Verdict:
+    """Return the verdict of one probe on a finding."""
     receipt = reply.receipt
     if receipt is None:
         return Verdict(finding, "unobserved", "the probe stopped before that line")

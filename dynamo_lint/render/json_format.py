@@ -10,11 +10,15 @@ from dynamo_lint.pages import page_url
 from dynamo_lint.render.formats import View
 from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.report import Report, Site
+from dynamo_lint.terminal import Look
 
 if TYPE_CHECKING:  # nothing that a cached run needs
+    from dynamo_lint.logs.model import Break, Cause, Limit, LogReport, Recompiles
+    from dynamo_lint.logs.texts import Frame
     from dynamo_lint.regions.model import Skipped, Unresolved
 
 SCHEMA_VERSION = 1
+LOG_SCHEMA = "dynamo-lint/logs/1"
 
 
 def render(report: Report, _: View) -> str:
@@ -83,4 +87,66 @@ def _edit(edit: Edit) -> dict[str, Any]:
         "start": {"line": edit.span.line, "column": edit.span.column},
         "end": {"line": edit.span.end_line, "column": edit.span.end_column},
         "replacement": edit.replacement,
+    }
+
+
+def log_document(report: LogReport, look: Look) -> str:
+    """The whole account as one JSON document."""
+    job = report.job
+    several = bool(job.ranks)
+    document: dict[str, Any] = {
+        "schema": LOG_SCHEMA,
+        "proof": job.proof,
+        "torch": job.torch,
+        "compiles": job.compiles,
+        "recompiles": [_recompiles(one, look) for one in job.recompiles],
+        "breaks": [_break(one, look) for one in job.breaks],
+        "limits": [_limit(one, several, look) for one in job.limits],
+        "causes": [_cause(one, look) for one in report.causes],
+        "ranks": {
+            str(number): picked(one, "recompiles", "breaks", "limits", "compiles")
+            for number, one in job.ranks.items()
+        },
+        "unexplained": [
+            {**_frame(one.frame, look), **picked(one, "source", "kind", "count")}
+            for one in report.unexplained
+        ],
+        "unseen": [
+            {"path": look.place(one.span.path), "line": one.span.line, **picked(one, "code", "subject")}
+            for one in report.unseen
+        ],
+        "notes": job.notes,
+        "budgets": [picked(one, "key", "allowed", "seen", "exceeded") for one in report.budgets],
+    }
+    return json_text(document, exact=True)
+
+
+def _frame(one: Frame, look: Look) -> dict[str, Any]:
+    return {"path": look.place(one.path), **picked(one, "line", "function")}
+
+
+def _recompiles(one: Recompiles, look: Look) -> dict[str, Any]:
+    return {**_frame(one.frame, look), **picked(one, "source", "kind", "guard", "count", "values")}
+
+
+def _break(one: Break, look: Look) -> dict[str, Any]:
+    return {
+        "path": look.place(one.path),
+        **picked(one, "line", "function", "id", "reason", "count", "skips_frame"),
+        "stack": [[look.place(frame.path), frame.line] for frame in one.stack],
+    }
+
+
+def _limit(one: Limit, several: bool, look: Look) -> dict[str, Any]:
+    """A limit; its rank only where there are several."""
+    rank = ("rank",) if several else ()
+    return {**_frame(one.frame, look), **picked(one, "limit", "value", "source", *rank)}
+
+
+def _cause(one: Cause, look: Look) -> dict[str, Any]:
+    return {
+        "path": look.place(one.path),
+        **picked(one, "line", "code", "subject", "recompiles", "breaks", "limits", "evidence", "masked"),
+        "frames": [_frame(frame, look) for frame in one.frames],
+        "finding": None if one.finding is None else finding_object(one.finding),
     }
