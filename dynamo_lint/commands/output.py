@@ -1,4 +1,4 @@
-"""What commands print and write: results, progress, settings; a file is never left half written."""
+"""All that commands print and write: results, progress, settings; a file is never left half written."""
 
 from __future__ import annotations
 
