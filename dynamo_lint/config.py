@@ -179,17 +179,9 @@ class Settings:
     @property
     def unfiltered(self) -> Settings:
         """These settings, with everything reported that is found."""
-        return replace(
-            self,
-            select=None,
-            extend_select=(),
-            ignore=(),
-            extend_ignore=(),
-            severity={},
-            per_file_ignores={},
-            overrides=(),
-            min_confidence="possible",
-        )
+        narrowing = {one.name for one in fields(Choices)} - {"fail_level"} | {"per_file_ignores", "overrides"}
+        usual = Settings(min_confidence="possible")
+        return replace(self, **{name: getattr(usual, name) for name in narrowing})
 
     @property
     def region_options(self) -> RegionOptions:
