@@ -24,12 +24,10 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 from confirm_probes import KINDS
 
 from dynamo_lint.config import Settings
-from dynamo_lint.confirm.discover import ProbeRef
-from dynamo_lint.confirm.launch import run
-from dynamo_lint.confirm.messages import Request
-from dynamo_lint.confirm.project import imported
-from dynamo_lint.confirm.run import report
-from dynamo_lint.confirm.verdicts import ProbeReport, about_inputs
+from dynamo_lint.confirm.model import Recompile, Request
+from dynamo_lint.confirm.probes import ProbeRef, imported
+from dynamo_lint.confirm.run import report, run
+from dynamo_lint.confirm.verdicts import ProbeReport
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import Finding
 from dynamo_lint.render import receipt as text
@@ -39,7 +37,17 @@ from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look
 
 PROBES = Path(__file__).parent / "confirm_probes.py"
+INPUTS = frozenset({"size", "stride", "rank", "dtype", "requires_grad", "class", "dispatch"})
+"""Differences between tensors: what no reading of the code can know."""
 WORDS = ("confirmed", "stale", "refuted", "unobserved", "not foretold", "inputs", "failed")
+
+
+def about_inputs(recompile: Recompile) -> bool:
+    """Only shapes, strides or types of tensors changed."""
+    return any(
+        all(cause.kind in ("TENSOR_MATCH", "SHAPE_ENV") and cause.aspect in INPUTS for cause in joint)
+        for joint in recompile.causes
+    )
 
 
 def lint(kind: str, site: Path) -> tuple[Finding, ...]:

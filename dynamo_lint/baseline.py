@@ -18,13 +18,10 @@ from dynamo_lint import files
 from dynamo_lint.findings import Finding, Span
 from dynamo_lint.levels import Level
 from dynamo_lint.lintrules import lint_finding
+from dynamo_lint.trouble import Trouble
 
 SCHEMA_VERSION = 1
 UNUSED = "DYN905"
-
-
-class BaselineError(Exception):
-    """A baseline that cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -70,18 +67,16 @@ def read(file: Path, named: bool = False) -> Baseline:
         text = (files.read_named if named else files.read)(file).decode("utf-8")
         document = json.loads(text)
     except FileNotFoundError:
-        raise BaselineError(f"{file}: no such file; create it with `--update-baseline`") from None
+        raise Trouble(f"{file}: no such file; create it with `--update-baseline`") from None
     except OSError as error:
-        raise BaselineError(f"{file}: cannot be read: {error.strerror}") from None
+        raise Trouble(f"{file}: cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise BaselineError(f"{file}: is not a baseline: {error}") from None
+        raise Trouble(f"{file}: is not a baseline: {error}") from None
     except RecursionError:
-        raise BaselineError(f"{file}: is not a baseline: it is nested too deeply") from None
+        raise Trouble(f"{file}: is not a baseline: it is nested too deeply") from None
     rows = document.get("findings") if isinstance(document, dict) else None
     if not isinstance(rows, list) or document.get("schema_version") != SCHEMA_VERSION:
-        raise BaselineError(
-            f'{file}: is not a baseline: needs "schema_version": {SCHEMA_VERSION} and "findings"'
-        )
+        raise Trouble(f'{file}: is not a baseline: needs "schema_version": {SCHEMA_VERSION} and "findings"')
     lines = _lines(text, len(rows))
     entries = [_entry(file, number, row, lines[number]) for number, row in enumerate(rows)]
     return Baseline(file.absolute(), tuple(entries))
@@ -168,7 +163,7 @@ def _entry(file: Path, number: int, row: Any, line: int) -> Entry:
             count = row.get("count", 1)
             if type(count) is int and count > 0:
                 return Entry(Key(path, code, symbol, subject), count, line)
-    raise BaselineError(
+    raise Trouble(
         f"{file}: is not a baseline: entry {number + 1} needs path, code, symbol and subject as strings"
     )
 

@@ -16,8 +16,16 @@ from typing import TYPE_CHECKING
 import click
 
 from dynamo_lint import __version__
-from dynamo_lint.commands.errors import EXIT_CLEAN, EXIT_INTERRUPTED, EXIT_PIPE, EXIT_TROUBLE, ReaderLeft, say
 from dynamo_lint.commands.help import overview
+from dynamo_lint.trouble import (
+    EXIT_CLEAN,
+    EXIT_INTERRUPTED,
+    EXIT_PIPE,
+    EXIT_TROUBLE,
+    ReaderLeft,
+    Trouble,
+    say,
+)
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -128,8 +136,8 @@ def run(args: Sequence[str]) -> int:
         said = error.format_message().rstrip(".")
         say(f"dynamo-lint: {said[:1].lower()}{said[1:]} (see `{command} --help`)")
         return EXIT_TROUBLE
-    except click.ClickException as error:
-        error.show()
+    except (Trouble, click.ClickException) as error:
+        say(f"dynamo-lint: {error}")
         return EXIT_TROUBLE
     except (click.Abort, KeyboardInterrupt):
         click.echo("dynamo-lint: interrupted", err=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,7 @@ from dynamo_lint import __version__, files
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.contract import Contract, check_settings, read_contract
 from dynamo_lint.findings import SEVERITIES
-from dynamo_lint.level_tables import (
-    OVERRIDES,
-    PER_FILE_IGNORES,
-    SEVERITY,
-    confidence,
-    read_overrides,
-    read_per_file_ignores,
-    read_severity,
-)
-from dynamo_lint.levels import CONFIDENCES, PRESETS, Choices, Override, Policy
+from dynamo_lint.levels import CONFIDENCES, LEVELS, OLDER_WORDS, PRESETS, Choices, Override, Policy
 from dynamo_lint.raw_values import (
     Keys,
     Reader,
@@ -32,14 +23,16 @@ from dynamo_lint.raw_values import (
     line_of,
     number,
     quoted,
+    rows,
+    satisfies,
     selectors,
     strings,
     table,
     text,
 )
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.required import satisfies
-from dynamo_lint.selectors import closest
+from dynamo_lint.selectors import catalogue, closest, hint, matching
+from dynamo_lint.trouble import Trouble
 
 ASSUMPTIONS = ("none", "blocks", "modules")
 OUTPUT_FORMATS = (
@@ -88,9 +81,14 @@ FILE_NAMES = ("dynamo-lint.toml", "pyproject.toml")
 
 
 REQUIRED = "required-version"
+SEVERITY, PER_FILE_IGNORES, OVERRIDES = "severity", "per-file-ignores", "overrides"
 
 
-class ConfigError(Exception):
+_OF_COMMAND = ("select", "ignore", "min_confidence", "fail_level")
+"""The choices that the command line can make as well."""
+
+
+class ConfigError(Trouble):
     """A configuration that cannot be used; the text says where and what to do."""
 
 
@@ -145,24 +143,12 @@ class Settings:
     def policy(self) -> Policy:
         """The part that says which rules are reported where, and how severe they are."""
         preset = PRESETS.get(self.preset or "")
-        file = Choices(
-            select=self.select,
-            extend_select=self.extend_select,
-            ignore=self.ignore,
-            extend_ignore=self.extend_ignore,
-            severity=self.severity,
-            min_confidence=self.min_confidence,
-            fail_level=self.fail_level,
-        )
+        file = {one.name: getattr(self, one.name) for one in fields(Choices)}
+        named = [name for name in _OF_COMMAND if name.replace("_", "-") in self.given]
         return Policy(
-            tables=(*((Choices(severity=preset.severity),) if preset else ()), file),
+            tables=(*((Choices(severity=preset.severity),) if preset else ()), Choices(**file)),
             overrides=self.overrides,
-            commanded=Choices(
-                select=self.select if "select" in self.given else None,
-                ignore=self.ignore if "ignore" in self.given else None,
-                min_confidence=self.min_confidence if "min-confidence" in self.given else None,
-                fail_level=self.fail_level if "fail-level" in self.given else None,
-            ),
+            commanded=Choices(**{name: file[name] for name in named}),
             per_file_ignores=self.per_file_ignores,
             pedantic=self.pedantic,
             home=self.home,
@@ -171,7 +157,12 @@ class Settings:
     @property
     def home(self) -> Path:
         """The folder that patterns of paths count from."""
-        return self.top or (self.source.parent if self.source else Path.cwd())
+        return self.top or self.folder
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file, or the current one."""
+        return self.source.parent if self.source else Path.cwd()
 
     @property
     def least_confidence(self) -> str:
@@ -188,17 +179,9 @@ class Settings:
     @property
     def unfiltered(self) -> Settings:
         """These settings, with everything reported that is found."""
-        return replace(
-            self,
-            select=None,
-            extend_select=(),
-            ignore=(),
-            extend_ignore=(),
-            severity={},
-            per_file_ignores={},
-            overrides=(),
-            min_confidence="possible",
-        )
+        narrowing = {one.name for one in fields(Choices)} - {"fail_level"} | {"per_file_ignores", "overrides"}
+        usual = Settings(min_confidence="possible")
+        return replace(self, **{name: getattr(usual, name) for name in narrowing})
 
     @property
     def region_options(self) -> RegionOptions:
@@ -311,12 +294,16 @@ def _missing_probe(home: Path, probe: str) -> str | None:
     name, _, function = probe.partition("::")
     path = home / name
     if not path.exists():
-        guess = closest(path.name, [one.name for one in path.parent.glob("*.py")])
-        hint = f"; did you mean {str(Path(name).with_name(guess))!r}?" if guess else ""
-        return f"there is no such file{hint}"
+        return f"there is no such file{near_file(home, name)}"
     if path.is_file() and f"def {function or 'probe_'}".encode() not in files.read(path):
         return f"it contains no function named {function or 'probe_*'}"
     return None
+
+
+def near_file(home: Path, name: str) -> str:
+    """A hint at the file below a folder that is probably meant by a name."""
+    guess = closest(Path(name).name, [one.name for one in (home / name).parent.glob("*.py")])
+    return hint(guess and str(Path(name).with_name(guess)))
 
 
 def place_of(file: Path, *keys: str | int) -> str:
@@ -358,6 +345,72 @@ def _compilers(example: str) -> Reader:
     return read
 
 
+def _per_file_ignores(raw: object) -> dict[str, tuple[str, ...]]:
+    """The selectors that are ignored in the files of each pattern."""
+
+    def reader(pattern: str) -> Callable[[object], tuple[str, ...]]:
+        _path(pattern, PER_FILE_IGNORES, pattern)
+        return selectors
+
+    return rows(raw, 'a table of paths, such as { "tests/**" = ["DYN1"] }', reader, PER_FILE_IGNORES)
+
+
+def _overrides(raw: object) -> tuple[Override, ...]:
+    """The overrides, in the order in which they count."""
+    if not isinstance(raw, list) or not all(isinstance(one, Mapping) for one in raw):
+        raise ValueError("tables [[tool.dynamo-lint.overrides]], each with paths")
+    return tuple(_override(one, number) for number, one in enumerate(raw))
+
+
+def _confidence(raw: object) -> str:
+    """A confidence by its name, or by the one that it had before."""
+    return choice(*CONFIDENCES)(OLDER_WORDS.get(raw, raw) if isinstance(raw, str) else raw)
+
+
+def _override(raw: Mapping[str, object], number: int) -> Override:
+    outer = OVERRIDES, number
+    readers: Mapping[str, Reader] = {
+        "paths": strings,
+        "select": selectors,
+        "extend-select": selectors,
+        "ignore": selectors,
+        "extend-ignore": selectors,
+        SEVERITY: _severity(*outer),
+        "min-confidence": _confidence,
+        "fail-level": choice(*SEVERITIES),
+    }
+    values = table(raw, readers, *outer)
+    paths = values.pop("paths", ())
+    if not paths:
+        raise Wrong(
+            (*outer, "paths") if "paths" in raw else outer,
+            f'{OVERRIDES}: expected paths, such as paths = ["src/kernels"]',
+        )
+    return Override(tuple(_path(path, *outer, "paths") for path in paths), Choices(**values))
+
+
+def _severity(*outer: str | int) -> Callable[[object], dict[str, str]]:
+    """A reader of the levels in a table below some others."""
+
+    def read(raw: object) -> dict[str, str]:
+        known = catalogue()
+        for selector in raw if isinstance(raw, Mapping) else ():
+            entry(selector, lambda word: matching(str(word), known), *outer, SEVERITY, selector)
+        wanted = 'a table of levels, such as { DYN201 = "error" }'
+        return rows(raw, wanted, lambda _: choice(*LEVELS), *outer, SEVERITY)
+
+    return read
+
+
+def _path(pattern: str, *keys: str | int) -> str:
+    """A pattern that is one as in .gitignore."""
+    from dynamo_lint.discovery import is_pattern  # late: few configurations have any
+
+    if not pattern.strip() or not is_pattern(pattern):
+        raise Wrong(keys, f'{pattern!r} is no pattern as in .gitignore, such as "tests/**"')
+    return pattern
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """One key of the configuration: how it is read, and what the reference says about it."""
@@ -384,17 +437,17 @@ KEYS: Mapping[str, Key] = {
     "ignore": Key(selectors, "do not report these rules", '["DYN203"]'),
     "extend-ignore": Key(selectors, "do not report these rules either", '["DYN203"]'),
     SEVERITY: Key(
-        read_severity,
+        _severity(),
         'how severe rules are: `"error"`, `"warning"`, `"note"`, or `"off"`',
         '{ DYN201 = "error", DYN4 = "note" }',
     ),
     PER_FILE_IGNORES: Key(
-        read_per_file_ignores,
+        _per_file_ignores,
         "rules that are not reported in some files, by patterns as in `.gitignore`",
         '{ "tests/**" = ["DYN1"] }',
     ),
     OVERRIDES: Key(
-        read_overrides,
+        _overrides,
         "tables for some `paths`, with any of `select`, `extend-select`, `ignore`, `extend-ignore`, "
         "`severity`, `min-confidence`, `fail-level`",
         '[{ paths = ["src/kernels"], fail-level = "note" }]',
@@ -403,7 +456,7 @@ KEYS: Mapping[str, Key] = {
     "torch-version": Key(_torch_version, 'the torch version you compile with, `"2.6"` to `"2.15"`'),
     "recompile-limit": Key(number(1), "`torch._dynamo.config.recompile_limit`, if you change it"),
     "min-confidence": Key(
-        confidence,
+        _confidence,
         "lowest confidence that a line is compiled, for findings to be reported",
         choices=CONFIDENCES,
     ),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from math import inf, isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dynamo_lint.raw_values import (
     Keys,
@@ -15,15 +15,16 @@ from dynamo_lint.raw_values import (
     Wrong,
     choice,
     dotted,
-    entry,
     flag,
     number,
     quoted,
+    rows,
+    satisfies,
+    stated,
     strings,
     table,
     text,
 )
-from dynamo_lint.required import satisfies
 from dynamo_lint.selectors import closest
 
 if TYPE_CHECKING:
@@ -43,64 +44,193 @@ class ExpectedBreaks:
     """Empty for the whole file."""
     count: int
 
+    @property
+    def place(self) -> str:
+        """The file, and the function behind a colon."""
+        return f"{self.path}:{self.function}" if self.function else self.path
+
 
 SettingValue = bool | int | float | str
 RANKS, XLA = "ranks > 1", "xla"
 """When a variable is looked at: in a job of several processes, or where XLA is installed."""
 
 
+def _string(raw: object) -> str:
+    if not isinstance(raw, str) or not raw.isprintable():
+        raise ValueError('a string, such as "1"')
+    return raw
+
+
+def _measure(raw: object) -> float:
+    if not isinstance(raw, int | float) or isinstance(raw, bool) or not 0 <= raw < inf:
+        raise ValueError("a number of 0 or more")
+    return raw
+
+
+def _key(read: Reader, usual: Any = None) -> Any:
+    """A field of a table of the configuration, with what reads its value."""
+    return field(default=usual, metadata={"read": read})
+
+
+def _readers(kind: Any) -> dict[str, Reader]:
+    """The readers of the keys of a table that becomes a dataclass."""
+    return {one.name.replace("_", "-"): one.metadata["read"] for one in fields(kind)}
+
+
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """The demands on one environment variable."""
 
-    equals: str | None = None
-    required: bool = False
-    forbidden: bool = False
-    writable: bool = False
+    equals: str | None = _key(_string)
+    required: bool = _key(flag, False)
+    forbidden: bool = _key(flag, False)
+    writable: bool = _key(flag, False)
     """It names a folder in which files can be made."""
-    free_gb: float | None = None
+    free_gb: float | None = _key(_measure)
     """So much is free where the folder is."""
-    not_under: tuple[str, ...] = ()
+    not_under: tuple[str, ...] = _key(strings, ())
     """Folders that it must not lie in; `/` is that one alone, or the whole disk would be forbidden."""
-    min: float | None = None
-    max: float | None = None
-    when: str | None = None
+    min: float | None = _key(_measure)
+    max: float | None = _key(_measure)
+    when: str | None = _key(choice(RANKS, XLA))
     """`RANKS` or `XLA`; None for always."""
 
     def as_value(self) -> object:
         """The demands as the configuration file gives them."""
-        given = {
-            one.name.replace("_", "-"): getattr(self, one.name)
-            for one in fields(self)
-            if getattr(self, one.name) != one.default
-        }
+        given = stated(self)
         return self.equals if list(given) == ["equals"] else given
+
+
+def _expected_breaks(raw: object) -> tuple[ExpectedBreaks, ...]:
+    wanted = 'a table of files, such as { "pkg/model.py" = 2 }'
+    return tuple(rows(raw, wanted, _one, KEY, "expected-breaks").values())
+
+
+def _one(place: str) -> Callable[[object], ExpectedBreaks]:
+    """A reader of the number of breaks of one place."""
+
+    def read(raw: object) -> ExpectedBreaks:
+        path, _, function = place.partition(":")
+        if not path.endswith(".py") or posixpath.isabs(path) or "\\" in path or path.startswith("../"):
+            raise ValueError('a Python file below this configuration, such as "pkg/model.py" = 2')
+        return ExpectedBreaks(posixpath.normpath(path), function.strip(), number(0)(raw))
+
+    return read
+
+
+def _torch(raw: object) -> str:
+    """The versions of torch that a team allows, as a specifier: `>=2.13, <3`."""
+    specifier = text(raw)
+    satisfies("0", specifier)
+    return specifier
+
+
+def _settings(raw: object) -> tuple[tuple[str, SettingValue], ...]:
+    wanted = "a table of settings, such as { capture_scalar_outputs = true }"
+    return tuple(rows(raw, wanted, _setting, KEY, "settings").items())
+
+
+def _setting(name: str) -> Callable[[object], SettingValue]:
+    """A reader of the value of a setting with some name."""
+
+    def read(raw: object) -> SettingValue:
+        if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", name):
+            raise ValueError("the name of a setting in torch._dynamo.config before it")
+        if not isinstance(raw, bool | int | float | str) or (isinstance(raw, float) and not isfinite(raw)):
+            raise ValueError("true, false, a number or a string")
+        return raw
+
+    return read
+
+
+def _function(raw: object) -> str:
+    named = text(raw)
+    if not re.fullmatch(r"[\w.]+:[\w.*]+", named):
+        raise ValueError('a function, such as "pkg.setup:configure"')
+    return named
+
+
+def _functions(raw: object) -> tuple[str, ...]:
+    return tuple(_function(one) for one in strings(raw))
+
+
+def _environment(raw: object) -> tuple[tuple[str, Expectation], ...]:
+    wanted = 'a table of variables, such as { TORCHINDUCTOR_FX_GRAPH_CACHE = "1" }'
+    return tuple(rows(raw, wanted, _variable, KEY, "environment").items())
+
+
+def _variable(name: str) -> Callable[[object], Expectation]:
+    """A reader of the demands on one variable."""
+
+    def read(raw: object) -> Expectation:
+        from dynamo_lint.models.environment import environment, unknown
+
+        if not re.fullmatch(r"[A-Za-z_]\w*", name):
+            raise ValueError("the name of an environment variable before it")
+        if advice := unknown(name, environment().newest):
+            place = (KEY, "environment", name)
+            raise Wrong(place, f"{dotted(*place)}: torch reads no such variable; {advice}")
+        if not isinstance(raw, str | Mapping) or raw == {}:
+            raise ValueError('a string, such as "1", or a table, such as { required = true }')
+        keys = _readers(Expectation)
+        given = {"equals": raw} if isinstance(raw, str) else table(raw, keys, KEY, "environment", name)
+        found = Expectation(**given)
+        variable = environment().variables.get(name)
+        for key, fault in _faults(found, variable):
+            way: Keys = (KEY, "environment", name, *(() if isinstance(raw, str) else (key,)))
+            value = quoted(given[key.replace("-", "_")])
+            raise Wrong(way, f"{dotted(*way)} = {value}: expected {fault}")
+        return found
+
+    return read
+
+
+def _faults(found: Expectation, variable: Variable | None) -> Iterator[tuple[str, str]]:
+    """The demands that no value satisfies, or that torch would not make of it, each with the one to write."""
+    from dynamo_lint.models.environment import misreading
+
+    given = {key: value for key, value in stated(found).items() if value != 0}  # no demand
+    if variable is not None and found.equals is not None:
+        if wrong := misreading(variable, found.equals):
+            yield "equals", f"a value that torch reads as it says ({wrong.why}): {wrong.advice}"
+        elif variable.is_flag and found.equals not in {"0", "1", ""}:
+            yield "equals", '"1" or "0", for torch takes any other text for one of these'
+    if variable is not None:
+        for key in given:
+            if key in {"writable", "free-gb", "not-under"} and variable.kind not in {"folder", "text"}:
+                yield key, "a variable before it that names a folder"
+            if key in {"min", "max"} and variable.kind not in {"int", "float", "text"}:
+                yield key, 'a variable before it that takes a number; give this one "equals"'
+    if found.forbidden and given.keys() - {"forbidden", "when"}:
+        yield "forbidden", "no other demand on a variable that is forbidden"
+    if found.min is not None and found.max is not None and found.min > found.max:
+        yield "min", "a number that is not above max"
 
 
 @dataclass(frozen=True, slots=True)
 class Contract:
     """All that a team holds its program to; None is no limit."""
 
-    max_recompiles: int | None = None
-    max_breaks: int | None = None
-    max_compiles: int | None = None
-    max_limit_hits: int | None = None
-    expected_breaks: tuple[ExpectedBreaks, ...] = ()
-    ignore_log: tuple[str, ...] = ()
-    torch: str | None = None
+    max_recompiles: int | None = _key(number(0))
+    max_breaks: int | None = _key(number(0))
+    max_compiles: int | None = _key(number(0))
+    max_limit_hits: int | None = _key(number(0))
+    expected_breaks: tuple[ExpectedBreaks, ...] = _key(_expected_breaks, ())
+    ignore_log: tuple[str, ...] = _key(strings, ())
+    torch: str | None = _key(_torch)
     """The versions that a team allows: `>=2.13, <3`."""
-    settings: tuple[tuple[str, SettingValue], ...] = ()
+    settings: tuple[tuple[str, SettingValue], ...] = _key(_settings, ())
     """Names in torch._dynamo.config, or with the module before them, and what they are set to."""
-    settings_site: str | None = None
+    settings_site: str | None = _key(_function)
     """The function that makes all settings: `train.setup:configure`."""
-    reset_sites: tuple[str, ...] = ()
+    reset_sites: tuple[str, ...] = _key(_functions, ())
     """The functions that may throw compiled code away."""
-    eager_islands: tuple[str, ...] = ()
+    eager_islands: tuple[str, ...] = _key(_functions, ())
     """The functions that may be kept out of the compiler."""
-    mutable_state: str | None = None
+    mutable_state: str | None = _key(choice("allow", "forbid"))
     """`forbid`: no Python state is written in compiled code, whether or not it costs."""
-    max_autotune_configs: int | None = None
-    environment: tuple[tuple[str, Expectation], ...] = ()
+    max_autotune_configs: int | None = _key(number(1))
+    environment: tuple[tuple[str, Expectation], ...] = _key(_environment, ())
 
     @property
     def functions(self) -> tuple[tuple[str, str], ...]:
@@ -109,23 +239,23 @@ class Contract:
         rows = {"settings-site": site, "reset-sites": self.reset_sites, "eager-islands": self.eager_islands}
         return tuple((key, one) for key, named in rows.items() for one in named)
 
+    def limited(self, **most: Any) -> Contract:
+        """The same, with the limits of the command line where that names some."""
+        return replace(self, **{key: value for key, value in most.items() if value is not None})
+
     def as_table(self) -> dict[str, object]:
         """The keys that are set, as the configuration file gives them."""
-        given = {one.name.replace("_", "-"): getattr(self, one.name) for one in fields(self)}
-        given["expected-breaks"] = {
-            f"{one.path}:{one.function}" if one.function else one.path: one.count
-            for one in self.expected_breaks
-        }
-        given["settings"] = dict(self.settings)
-        given["environment"] = {name: one.as_value() for name, one in self.environment}
-        return {key: value for key, value in given.items() if value not in (None, (), {})}
+        breaks = {one.place: one.count for one in self.expected_breaks}
+        variables = {name: one.as_value() for name, one in self.environment}
+        tables = {"expected-breaks": breaks, "settings": dict(self.settings), "environment": variables}
+        return {key: tables.get(key, value) for key, value in stated(self).items()}
 
 
 def read_contract(raw: object) -> Contract:
     """The contract in a table of the configuration; a ValueError says what is wrong with it."""
     if not isinstance(raw, Mapping):
         raise ValueError("a table, such as { max-breaks = 0 }")
-    return Contract(**table(raw, _READERS, KEY))
+    return Contract(**table(raw, _readers(Contract), KEY))
 
 
 def check_settings(contract: Contract, version: tuple[int, int]) -> None:
@@ -156,157 +286,3 @@ def _expected(name: str, kind: str, value: SettingValue) -> str:
     if not fits(value, kind) or (whole is not None and "bool" in kind and "int" not in kind):
         return types_said(kind)
     return "a number of 0 or more" if whole is not None and whole < 0 and name.endswith("limit") else ""
-
-
-def _expected_breaks(raw: object) -> tuple[ExpectedBreaks, ...]:
-    if not isinstance(raw, Mapping):
-        raise ValueError('a table of files, such as { "pkg/model.py" = 2 }')
-    return tuple(entry(count, _one(place), KEY, "expected-breaks", place) for place, count in raw.items())
-
-
-def _one(place: str) -> Callable[[object], ExpectedBreaks]:
-    """A reader of the number of breaks of one place."""
-
-    def read(raw: object) -> ExpectedBreaks:
-        path, _, function = place.partition(":")
-        if not path.endswith(".py") or posixpath.isabs(path) or "\\" in path or path.startswith("../"):
-            raise ValueError('a Python file below this configuration, such as "pkg/model.py" = 2')
-        return ExpectedBreaks(posixpath.normpath(path), function.strip(), number(0)(raw))
-
-    return read
-
-
-def _torch(raw: object) -> str:
-    """The versions of torch that a team allows, as a specifier: `>=2.13, <3`."""
-    specifier = text(raw)
-    satisfies("0", specifier)
-    return specifier
-
-
-def _settings(raw: object) -> tuple[tuple[str, SettingValue], ...]:
-    if not isinstance(raw, Mapping):
-        raise ValueError("a table of settings, such as { capture_scalar_outputs = true }")
-    return tuple((name, entry(value, _setting(name), KEY, "settings", name)) for name, value in raw.items())
-
-
-def _setting(name: str) -> Callable[[object], SettingValue]:
-    """A reader of the value of a setting with some name."""
-
-    def read(raw: object) -> SettingValue:
-        if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", name):
-            raise ValueError("the name of a setting in torch._dynamo.config before it")
-        if not isinstance(raw, bool | int | float | str) or (isinstance(raw, float) and not isfinite(raw)):
-            raise ValueError("true, false, a number or a string")
-        return raw
-
-    return read
-
-
-def _function(raw: object) -> str:
-    named = text(raw)
-    if not re.fullmatch(r"[\w.]+:[\w.*]+", named):
-        raise ValueError('a function, such as "pkg.setup:configure"')
-    return named
-
-
-def _functions(raw: object) -> tuple[str, ...]:
-    return tuple(_function(one) for one in strings(raw))
-
-
-def _environment(raw: object) -> tuple[tuple[str, Expectation], ...]:
-    if not isinstance(raw, Mapping):
-        raise ValueError('a table of variables, such as { TORCHINDUCTOR_FX_GRAPH_CACHE = "1" }')
-    outer = (KEY, "environment")
-    return tuple((name, entry(value, _variable(name), *outer, name)) for name, value in raw.items())
-
-
-def _variable(name: str) -> Callable[[object], Expectation]:
-    """A reader of the demands on one variable."""
-
-    def read(raw: object) -> Expectation:
-        from dynamo_lint.models.environment import environment, unknown
-
-        if not re.fullmatch(r"[A-Za-z_]\w*", name):
-            raise ValueError("the name of an environment variable before it")
-        if advice := unknown(name, environment().newest):
-            place = (KEY, "environment", name)
-            raise Wrong(place, f"{dotted(*place)}: torch reads no such variable; {advice}")
-        if not isinstance(raw, str | Mapping) or raw == {}:
-            raise ValueError('a string, such as "1", or a table, such as { required = true }')
-        given = {"equals": raw} if isinstance(raw, str) else table(raw, _DEMANDS, KEY, "environment", name)
-        found = Expectation(**given)
-        variable = environment().variables.get(name)
-        for key, fault in _faults(found, variable):
-            keys: Keys = (KEY, "environment", name, *(() if isinstance(raw, str) else (key,)))
-            value = quoted(given[key.replace("-", "_")])
-            raise Wrong(keys, f"{dotted(*keys)} = {value}: expected {fault}")
-        return found
-
-    return read
-
-
-def _faults(found: Expectation, variable: Variable | None) -> Iterator[tuple[str, str]]:
-    """The demands that no value satisfies, or that torch would not make of it, each with the one to write."""
-    from dynamo_lint.models.environment import misreading
-
-    given = {
-        name: value
-        for name in _DEMANDS
-        if (value := getattr(found, name.replace("-", "_"))) not in (None, False, ())
-    }
-    if variable is not None and found.equals is not None:
-        if wrong := misreading(variable, found.equals):
-            yield "equals", f"a value that torch reads as it says ({wrong.why}): {wrong.advice}"
-        elif variable.is_flag and found.equals not in {"0", "1", ""}:
-            yield "equals", '"1" or "0", for torch takes any other text for one of these'
-    if variable is not None:
-        for key in given:
-            if key in {"writable", "free-gb", "not-under"} and variable.kind not in {"folder", "text"}:
-                yield key, "a variable before it that names a folder"
-            if key in {"min", "max"} and variable.kind not in {"int", "float", "text"}:
-                yield key, 'a variable before it that takes a number; give this one "equals"'
-    if found.forbidden and given.keys() - {"forbidden", "when"}:
-        yield "forbidden", "no other demand on a variable that is forbidden"
-    if found.min is not None and found.max is not None and found.min > found.max:
-        yield "min", "a number that is not above max"
-
-
-def _string(raw: object) -> str:
-    if not isinstance(raw, str) or not raw.isprintable():
-        raise ValueError('a string, such as "1"')
-    return raw
-
-
-def _measure(raw: object) -> float:
-    if not isinstance(raw, int | float) or isinstance(raw, bool) or not 0 <= raw < inf:
-        raise ValueError("a number of 0 or more")
-    return raw
-
-
-_DEMANDS: Mapping[str, Reader] = {
-    "equals": _string,
-    "required": flag,
-    "forbidden": flag,
-    "writable": flag,
-    "free-gb": _measure,
-    "not-under": strings,
-    "min": _measure,
-    "max": _measure,
-    "when": choice(RANKS, XLA),
-}
-_READERS: Mapping[str, Reader] = {
-    "max-recompiles": number(0),
-    "max-breaks": number(0),
-    "max-compiles": number(0),
-    "max-limit-hits": number(0),
-    "expected-breaks": _expected_breaks,
-    "ignore-log": strings,
-    "torch": _torch,
-    "settings": _settings,
-    "settings-site": _function,
-    "reset-sites": _functions,
-    "eager-islands": _functions,
-    "mutable-state": choice("allow", "forbid"),
-    "max-autotune-configs": number(1),
-    "environment": _environment,
-}

@@ -14,16 +14,18 @@ from __future__ import annotations
 
 import os
 import re
+import struct
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from dynamo_lint import files
 from dynamo_lint.findings import FileError
-from dynamo_lint.ignoring import BadPattern, Ignores, is_pattern, patterns
-from dynamo_lint.tracked import Repositories
+from dynamo_lint.trouble import Trouble
 
 LARGEST = 1_000_000
 """Bytes; larger files are generated or data, and are passed over unless they are named."""
@@ -43,8 +45,246 @@ ENVIRONMENT = "pyvenv.cfg"
 NAMELESS = Path("<stdin>")
 """The name of a text without a file name; it belongs to no project."""
 
+Opinion = Callable[[str], "bool | None"]
+"""Whether a path relative to the folder is ignored; folders end in a slash, and None is no opinion."""
 
-class DiscoveryError(Exception):
+_PLAIN = re.compile(r"[\w.\-]+", re.ASCII)
+"""A pattern that is just a name."""
+_LARGEST_GITIGNORE = 100_000
+"""Bytes of a .gitignore; nobody writes a larger one, and each line is asked about each path."""
+_STARS = re.compile(r"(?<![^/])\*\*(?![^/])|\*")
+"""Each a repetition in the regular expression of a pattern."""
+_FEW_STARS = 2
+"""In a pattern; with more of them the regular expressions of pathspec can take hours on a long name."""
+
+_HEADER = struct.Struct(">4sII")
+_FIXED = 60
+"""Bytes of an entry before its flags: times, device, owner, size, and a SHA-1."""
+_EXTENDED = 0x4000
+_OLDEST, _COMPRESSED = 2, 4
+_LARGEST_INDEX = 500_000_000
+"""Bytes; a million files take about a hundred of them, in millions."""
+_LARGEST_POINTER = 10_000
+"""Bytes of a file `.git`, which holds one path."""
+
+
+class BadPattern(ValueError):
+    """A text that Git takes for no pattern."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignores:
+    """Ignore patterns as Git reads them: sets with the folder that each is relative to, outermost first."""
+
+    specs: tuple[tuple[str, Opinion], ...] = ()
+
+    def match(self, path: str, is_folder: bool) -> bool:
+        """Whether a path is ignored: the innermost set that has an opinion decides, as in Git."""
+        verdict = False
+        for folder, opinion in self.specs:
+            top = os.path.join(folder, "")
+            if path.startswith(top):
+                relative = path[len(top) :].replace(os.sep, "/") + ("/" if is_folder else "")
+                said = opinion(relative)
+                verdict = verdict if said is None else said
+        return verdict
+
+    def below(self, folder: str) -> Ignores:
+        """These patterns and those of the folder's own .gitignore."""
+        spec = gitignore(folder)
+        return Ignores((*self.specs, (folder, spec))) if spec else self
+
+
+def patterns(lines: Sequence[str]) -> Opinion:
+    """Return the opinion of some ignore patterns on a path; raises `BadPattern` for a line that is none."""
+    if all(map(_PLAIN.fullmatch, lines)):
+        # Such as our own exclusions: names of files or folders anywhere.
+        names = frozenset(lines)
+        return lambda path: None if names.isdisjoint(path.split("/")) else True
+    # The last pattern that matches decides.
+    opinions = [part for many, group in groupby(lines, _has_many_stars) for part in _parts(many, [*group])]
+    opinions.reverse()
+    return opinions[0] if len(opinions) == 1 else partial(_first, tuple(opinions))
+
+
+def gitignore(folder: str) -> Opinion | None:
+    """The .gitignore of a folder, if it has one; as in Git a link is none, and no pattern matches nothing."""
+    try:
+        text = files.read(os.path.join(folder, ".gitignore"), _LARGEST_GITIGNORE, links=False)
+    except OSError:
+        return None
+    lines = text.decode("utf-8", "replace").splitlines()
+    try:
+        return patterns(lines)
+    except BadPattern:
+        return patterns([line for line in lines if is_pattern(line)])
+
+
+def is_pattern(line: str) -> bool:
+    """Whether Git would take this for a pattern."""
+    try:
+        patterns([line])
+    except BadPattern:
+        return False
+    return True
+
+
+def _first(opinions: tuple[Opinion, ...], path: str) -> bool | None:
+    for opinion in opinions:
+        if (said := opinion(path)) is not None:
+            return said
+    return None
+
+
+def _has_many_stars(line: str) -> bool:
+    return len(_STARS.findall(line)) > _FEW_STARS and not line.startswith("#")
+
+
+def _parts(many_stars: bool, lines: list[str]) -> Iterator[Opinion]:
+    if many_stars:
+        yield from map(_piecewise, lines)
+        return
+    # Late, because it takes as long to import as a cached run to find files.
+    from pathspec import GitIgnoreSpec
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python has doubts about `[[`
+            spec = GitIgnoreSpec.from_lines(lines)
+    except (ValueError, re.error, OverflowError, RecursionError) as error:
+        raise BadPattern(str(error)) from None
+    yield lambda path: spec.check_file(path).include
+
+
+def _piecewise(line: str) -> Opinion:
+    """The opinion of one pattern, matched folder by folder and star by star, in time that grows with both."""
+    from fnmatch import translate  # its stars never go back
+
+    text = re.sub(r"(?<!\\) +$", "", line)
+    said = not text.startswith("!")
+    text = text.removeprefix("!")
+    names = text.strip("/").split("/")
+    if "/" not in text.rstrip("/"):
+        names.insert(0, "**")
+    try:
+        tests = [None if name == "**" else re.compile(translate(_unescaped(name))).match for name in names]
+    except re.error as error:
+        raise BadPattern(str(error)) from None
+    folders_only = text.endswith("/")
+
+    def opinion(path: str) -> bool | None:
+        parts = path.rstrip("/").split("/")
+        ends = {0}
+        for number, test in enumerate(tests, 1):
+            if test is not None:
+                ends = {end + 1 for end in ends if end < len(parts) and test(parts[end])}
+            elif ends:
+                ends = set(range(min(ends) + (number == len(tests)), len(parts) + 1))
+        # What lies in a folder that matches, matches as well.
+        last = len(parts) - (folders_only and not path.endswith("/"))
+        return said if any(end <= last for end in ends) else None
+
+    return opinion
+
+
+def _unescaped(name: str) -> str:
+    """A name of a pattern as `fnmatch` spells it."""
+    name = re.sub(r"\\(.)", lambda match: f"[{match[1]}]" if match[1] in "*?[" else match[1], name)
+    return name.replace("[^", "[!")
+
+
+class Repositories:
+    """The repositories that some paths lie in, each looked at only when it is asked about."""
+
+    def __init__(self) -> None:
+        self._above: dict[str, str | None] = {}
+        self._tracked: dict[str, frozenset[str]] = {}
+
+    def keep(self, path: str) -> bool:
+        """Whether a path that a .gitignore names belongs to the project: Git tracks it, or files below it.
+
+        Where there is no repository, as in an archive of one, nobody says what was ignored in vain.
+        """
+        repository = self.around(os.path.dirname(path))
+        if repository is None:
+            return True
+        if repository not in self._tracked:
+            self._tracked[repository] = _with_folders(tracked(repository))
+        return os.path.relpath(path, repository).replace(os.sep, "/") in self._tracked[repository]
+
+    def around(self, folder: str) -> str | None:
+        """The working tree of Git that a folder is, or lies in."""
+        if folder not in self._above:
+            above = os.path.dirname(folder)
+            if os.path.exists(os.path.join(folder, ".git")):
+                self._above[folder] = folder
+            else:
+                self._above[folder] = None if above == folder else self.around(above)
+        return self._above[folder]
+
+
+def tracked(repository: str) -> frozenset[str]:
+    """The paths in the index of a repository, relative to it; none if it has no index that can be read.
+
+    The layout is that of git's Documentation/gitformat-index.txt. Git is not run: the configuration of a
+    repository can name programs that it starts.
+    """
+    try:
+        return frozenset(_paths(files.read(os.path.join(_folder_of(repository), "index"), _LARGEST_INDEX)))
+    except (OSError, ValueError, IndexError, struct.error):
+        return frozenset()
+
+
+def _folder_of(repository: str) -> str:
+    """The folder of Git: elsewhere for a submodule, or a further working tree."""
+    folder = os.path.join(repository, ".git")
+    if os.path.isdir(folder):
+        return folder
+    text = files.read(folder, _LARGEST_POINTER).decode("utf-8")
+    return os.path.join(repository, text.partition("gitdir:")[2].strip())
+
+
+def _paths(index: bytes) -> Iterator[str]:
+    signature, version, count = _HEADER.unpack_from(index)
+    if signature != b"DIRC" or not _OLDEST <= version <= _COMPRESSED:
+        raise ValueError("not an index of git")
+    at, path = _HEADER.size, b""
+    for _ in range(count):
+        start, flags = at, int.from_bytes(index[at + _FIXED : at + _FIXED + 2], "big")
+        at += _FIXED + (4 if flags & _EXTENDED else 2)
+        kept = b""
+        if version == _COMPRESSED:
+            cut, at = _number(index, at)
+            kept = path[: len(path) - cut]
+        end = index.index(b"\0", at)
+        path = kept + index[at:end]
+        yield os.fsdecode(path)
+        # Entries are padded to multiples of eight, unless they are compressed.
+        at = end + 1 if version == _COMPRESSED else start + (end - start) // 8 * 8 + 8
+
+
+def _number(index: bytes, at: int) -> tuple[int, int]:
+    """A number of variable width (git's varint.c), and where it ends."""
+    byte = index[at]
+    value = byte & 0x7F
+    while byte & 0x80:
+        at += 1
+        byte = index[at]
+        value = (value + 1) << 7 | byte & 0x7F
+    return value, at + 1
+
+
+def _with_folders(paths: frozenset[str]) -> frozenset[str]:
+    found = set(paths)
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return frozenset(found)
+
+
+class DiscoveryError(Trouble):
     """A path that cannot be linted."""
 
 

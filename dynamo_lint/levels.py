@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dynamo_lint.findings import SEVERITIES, Finding
+from dynamo_lint.raw_values import stated
 from dynamo_lint.selectors import enabled, matching
 
 OFF = "off"
@@ -81,10 +82,7 @@ class Override:
 
     def as_table(self) -> dict[str, object]:
         """The keys that are set, as the configuration file gives them."""
-        given = {one.name: getattr(self.choices, one.name) for one in fields(Choices)}
-        usual = Choices()
-        said = {name: value for name, value in given.items() if value != getattr(usual, name)}
-        return {"paths": self.paths} | {name.replace("_", "-"): value for name, value in said.items()}
+        return {"paths": self.paths} | stated(self.choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +151,7 @@ def unmatched(policy: Policy, root: Path, files: Iterable[str]) -> tuple[str, ..
 
 def _matcher(paths: tuple[str, ...]) -> Callable[[str], bool]:
     """Whether a path is one of some patterns, written as in `.gitignore`."""
-    from dynamo_lint.ignoring import patterns  # late: few configurations have any
+    from dynamo_lint.discovery import patterns  # late: few configurations have any
 
     opinion = patterns(paths)
     return lambda path: bool(opinion(path))

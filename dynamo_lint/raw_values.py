@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, TypeVar
 
-from dynamo_lint.selectors import UnknownSelector, catalogue, closest, matching
+from dynamo_lint.selectors import UnknownSelector, catalogue, closest, hint, matching
 
 T = TypeVar("T")
 Reader = Callable[[object], object]
@@ -14,6 +16,16 @@ Reader = Callable[[object], object]
 
 
 Key = str | int
+Release = tuple[int, ...]
+_CLAUSE = re.compile(r"(~=|==|!=|<=|>=|<|>)\s*(\d+(?:\.\d+)*)(\.\*)?")
+_COMPARISONS = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
 _LARGEST = 2**63 - 1
 """The largest number that TOML knows."""
 Keys = tuple[Key, ...]
@@ -35,8 +47,8 @@ def table(raw: Mapping[str, object], readers: Mapping[str, Reader], *outer: Key)
     for key, value in raw.items():
         if key not in readers:
             guess = closest(key.replace("_", "-"), readers)
-            hint = f"; did you mean {dotted(*outer, guess)!r}?" if guess else ""
-            raise Wrong((*outer, key), f"unknown key {dotted(*outer, key)!r}{hint}")
+            meant = hint(guess and dotted(*outer, guess))
+            raise Wrong((*outer, key), f"unknown key {dotted(*outer, key)!r}{meant}")
         values[key.replace("-", "_")] = entry(value, readers[key], *outer, key)
     return values
 
@@ -51,6 +63,22 @@ def entry(raw: object, reader: Callable[[object], T], *keys: Key) -> T:
         raise Wrong(keys, f"{dotted(*keys)}: {unknown}") from None
     except ValueError as expected:
         raise Wrong(keys, f"{dotted(*keys)} = {quoted(raw)}: expected {expected}") from None
+
+
+def rows(
+    raw: object, expected: str, reader: Callable[[str], Callable[[object], T]], *outer: Key
+) -> dict[str, T]:
+    """The values of a table whose keys are names, each read as its name wants it."""
+    if not isinstance(raw, Mapping):
+        raise ValueError(expected)
+    return {name: entry(value, reader(name), *outer, name) for name, value in raw.items()}
+
+
+def stated(one: Any) -> dict[str, Any]:
+    """The fields of a dataclass that are not as by default, under the keys of a configuration."""
+    given = {field.name: getattr(one, field.name) for field in fields(one)}
+    usual = type(one)()
+    return {name.replace("_", "-"): value for name, value in given.items() if value != getattr(usual, name)}
 
 
 def dotted(*keys: Key) -> str:
@@ -147,10 +175,37 @@ def choice(*words: str) -> Callable[[object], str]:
         if raw in words and isinstance(raw, str):
             return raw
         guess = closest(raw, words) if isinstance(raw, str) else None
-        raise ValueError(
-            "one of "
-            + ", ".join(f'"{word}"' for word in words)
-            + (f"; did you mean {guess!r}?" if guess else "")
-        )
+        raise ValueError(f"one of {', '.join(map(quoted, words))}{hint(guess)}")
 
     return read
+
+
+def satisfies(version: str, specifier: str) -> bool:
+    """Whether a version meets a specifier as in PEP 440; a ValueError says what is expected."""
+    return all(_meets(_release(version), clause.strip()) for clause in specifier.split(","))
+
+
+def _release(version: str) -> Release:
+    """The numbers of a version: one that is still in development counts as the release it leads to."""
+    found = re.match(r"\d+(\.\d+)*", version)
+    return tuple(map(int, found[0].split("."))) if found else ()
+
+
+def _meets(version: Release, clause: str) -> bool:
+    match = _CLAUSE.fullmatch(clause)
+    sensible = match and (match[1] in ("==", "!=") if match[3] else match[1] != "~=" or "." in match[2])
+    if match is None or not sensible:
+        raise ValueError('versions as in requirements, such as ">=0.1" or ">=0.1, <1"')
+    wanted = _release(match[2])
+    if match[3] or match[1] == "~=":
+        prefix = wanted if match[3] else wanted[:-1]
+        alike = _padded(version, len(prefix))[: len(prefix)] == prefix
+        if match[1] == "~=":
+            return alike and _meets(version, f">={match[2]}")
+        return alike == (match[1] == "==")
+    length = max(len(version), len(wanted))
+    return bool(_COMPARISONS[match[1]](_padded(version, length), _padded(wanted, length)))
+
+
+def _padded(release: Release, length: int) -> Release:
+    return release + (0,) * (length - len(release))

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dynamo_lint.pages import page_names
+from dynamo_lint.trouble import Trouble
 
 QUIET_RULES = frozenset({"DYN902"})
 """Off unless selected by their own code or prefix, or by `pedantic`."""
 
 
-class UnknownSelector(Exception):
+class UnknownSelector(Trouble):
     """A selector that names no rule."""
 
     def __init__(self, selector: str, catalogue: Mapping[str, str]) -> None:
         self.selector = selector
         guess = closest(selector, [*catalogue, *catalogue.values(), "ALL"])
-        super().__init__(f"no rule is named {selector!r}" + (f"; did you mean {guess!r}?" if guess else ""))
+        super().__init__(f"no rule is named {selector!r}{hint(guess)}")
 
 
 def catalogue() -> dict[str, str]:
@@ -45,6 +46,11 @@ def enabled(
     else:
         chosen = frozenset().union(*(matching(selector, catalogue) for selector in select))
     return chosen.difference(*(matching(selector, catalogue) for selector in ignore))
+
+
+def hint(guess: str | None) -> str:
+    """The end of a message about a word that is not known, if there is a guess."""
+    return f"; did you mean {guess!r}?" if guess else ""
 
 
 def closest(word: str, words: Iterable[str]) -> str | None:

@@ -93,6 +93,11 @@ def clean(text: str) -> str:
     return text
 
 
+def counted(number: int, word: str, plural: str = "") -> str:
+    """`1 finding`, `2 findings`."""
+    return f"{number} {word if number == 1 else plural or word + 's'}"
+
+
 def char_width(char: str) -> int:
     """Terminal cells that a character takes."""
     if unicodedata.combining(char):

@@ -23,8 +23,8 @@ import torch
 from dynamo_lint.confirm.child.program import Program, compiled, eager, loaded, uncompiled
 from dynamo_lint.confirm.child.values import difference, frozen
 from dynamo_lint.confirm.child.witness import Witness, witness
-from dynamo_lint.confirm.discover import probes
-from dynamo_lint.confirm.receipt import GraphBreak
+from dynamo_lint.confirm.model import GraphBreak
+from dynamo_lint.confirm.probes import probes
 
 __all__ = ["Receipt", "loaded", "probes", "prove", "shows", "watch"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.commands.print_settings import toml
+from dynamo_lint.commands.output import toml
 from dynamo_lint.config import (
     DEFAULT_EXCLUDE,
     KEYS,
@@ -19,7 +19,7 @@ from dynamo_lint.config import (
 )
 from dynamo_lint.contract import Contract, Expectation, ExpectedBreaks
 from dynamo_lint.levels import Choices, Override
-from dynamo_lint.required import satisfies
+from dynamo_lint.raw_values import satisfies
 from dynamo_lint.selectors import UnknownSelector, enabled, matching
 from dynamo_lint.toml import tomllib
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ import pytest
 from bench.oracle.born import from_birth
 from bench.oracle.join import Outcome, by_subject, outcome
 from bench.oracle.paths import path_of
-from dynamo_lint.confirm.receipt import Cause, Frame, Receipt, Recompile
+from dynamo_lint.confirm.model import Cause, Receipt, Recompile
 from dynamo_lint.findings import Finding, Span
+from dynamo_lint.logs.texts import Frame
 
 ROOT = Path("/library")
 NUMBERED = Finding(
@@ -81,7 +82,7 @@ def joined(
         traced={"/library/models/a.py": (8, 9)},
         matches_eager=True,
     )
-    whole = {"source": "library", "family": "causal", "name": "a", "receipt": receipt.to_json()}
+    whole = {"source": "library", "family": "causal", "name": "a", "receipt": asdict(receipt)}
     return outcome(whole | record, findings, ROOT, lasting)
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.discovery import discover
-from dynamo_lint.tracked import Repositories, tracked
+from dynamo_lint.discovery import Repositories, discover, tracked
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git writes what is read here")
 NAMES = [

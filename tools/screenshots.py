@@ -19,9 +19,9 @@ from playwright.sync_api import sync_playwright  # noqa: E402
 
 from dynamo_lint.config import Settings  # noqa: E402
 from dynamo_lint.discovery import discover  # noqa: E402
+from dynamo_lint.render.formats import View  # noqa: E402
 from dynamo_lint.render.html import check as check_page  # noqa: E402
 from dynamo_lint.render.html.logs import render_log  # noqa: E402
-from dynamo_lint.render.view import View  # noqa: E402
 from dynamo_lint.run.check import check  # noqa: E402
 from dynamo_lint.selectors import catalogue  # noqa: E402
 from dynamo_lint.sources import Sources  # noqa: E402

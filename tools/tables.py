@@ -9,7 +9,7 @@ import click
 
 from dynamo_lint import cli
 from dynamo_lint.commands.help import sections
-from dynamo_lint.commands.print_settings import toml
+from dynamo_lint.commands.output import toml
 from dynamo_lint.config import KEYS, Settings
 from dynamo_lint.pages import Page, load_pages
 

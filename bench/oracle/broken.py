@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from dynamo_lint.confirm.receipt import Receipt, receipt_from_json
+from dynamo_lint.confirm.model import Receipt, from_json
 from dynamo_lint.findings import Finding
-from dynamo_lint.logs.break_text import INTENDED
+from dynamo_lint.logs.texts import INTENDED
 
 
 def is_of_break(finding: Finding) -> bool:
@@ -24,7 +24,7 @@ def section(records: Iterable[dict[str, Any]], findings: Sequence[Finding], root
     missed: Counter[str] = Counter()
     about = [one for one in findings if is_of_break(one)]
     for record in records:
-        receipt = receipt_from_json(record["receipt"])
+        receipt = from_json(Receipt, record["receipt"])
         told: set[tuple[str, int]] = set()
         for finding in about:
             lines = set(range(finding.span.line, finding.span.end_line + 1))

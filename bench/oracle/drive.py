@@ -12,7 +12,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
-from dynamo_lint.confirm import launch
+from dynamo_lint.confirm import run as launch
 
 
 @dataclass(frozen=True, slots=True)

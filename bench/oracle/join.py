@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.oracle.born import from_birth
 from bench.oracle.paths import path_of
-from dynamo_lint.confirm.receipt import Cause, Recompile, receipt_from_json
+from dynamo_lint.confirm.model import Cause, Receipt, Recompile, from_json
 from dynamo_lint.confirm.verdicts import of_mode, spoken_of
 from dynamo_lint.findings import Finding
 
@@ -75,7 +75,7 @@ def outcome(
 
     `lasting` are the classes of which some object outlived a compiled call, in any record of the table.
     """
-    receipt = receipt_from_json(record["receipt"])
+    receipt = from_json(Receipt, record["receipt"])
     found = Outcome(record["source"], record["family"], record["name"], recompiles=len(receipt.recompiles))
     traced = {path: set(lines) for path, lines in receipt.traced.items()}
     near = [finding for finding in findings if str(root / finding.span.path) in traced]

@@ -12,6 +12,7 @@ import resource
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def _watched(source: str, family: str, name: str, mode: str, backend: str) -> di
         "held": attributes.held(),
         "differing": attributes.differing(),
         "changed": attributes.changed(),
-        "receipt": receipt.to_json(),
+        "receipt": asdict(receipt),
     }
 
 

@@ -2,129 +2,98 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands import fixing
-from dynamo_lint.commands.common import (
-    STDIN,
-    check_places,
-    color_option,
-    effort,
-    effort_options,
-    file_options,
-    output_file_option,
-    paths_argument,
-    prepare,
-    region_options,
-    version,
-)
-from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
-from dynamo_lint.commands.fixing import fix_options
-from dynamo_lint.commands.help import SectionedCommand, option
-from dynamo_lint.config import OUTPUT_FORMATS
+from dynamo_lint.commands import common
+from dynamo_lint.commands.help import SectionedCommand, section
+from dynamo_lint.config import OUTPUT_FORMATS, Settings
 from dynamo_lint.findings import SEVERITIES
-from dynamo_lint.levels import CONFIDENCES, OLDER_WORDS
+from dynamo_lint.levels import CONFIDENCES, OLDER_WORDS, levels_of
+from dynamo_lint.terminal import clean, counted
+from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
+
+if TYPE_CHECKING:
+    from dynamo_lint.baseline import Baseline
+    from dynamo_lint.discovery import Discovered
+    from dynamo_lint.report import Report
+    from dynamo_lint.run.rewrite import Rewritten
 
 
 def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip()) or None
 
 
-RULES, RESULT, FILES, OUTPUT = "Rules", "Exit status", "Files and configuration", "Output"
+rule_option, fix_option = section("Rules"), section("Fixes")
 
 
 @click.command(cls=SectionedCommand, short_help="Lint Python files and folders (the default command).")
-@paths_argument
-@option(
-    "--select",
-    multiple=True,
-    callback=_codes,
-    metavar="CODES",
-    section=RULES,
-    help="Report only these rules.",
-)
-@option(
-    "--ignore",
-    multiple=True,
-    callback=_codes,
-    metavar="CODES",
-    section=RULES,
-    help="Do not report these rules.",
-)
-@option("--pedantic", is_flag=True, default=None, section=RULES, help="Report house-style notes as well.")
-@option(
+@common.paths_argument
+@rule_option("--select", multiple=True, callback=_codes, metavar="CODES", help="Report only these rules.")
+@rule_option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Do not report these rules.")
+@rule_option("--pedantic", is_flag=True, default=None, help="Report house-style notes as well.")
+@rule_option(
     "--torch-version",
-    callback=version,
+    callback=common.version,
     metavar="X.Y",
-    section=RULES,
     help="The torch you compile with (default: the project's).",
 )
-@option(
+@rule_option(
     "--min-confidence",
     type=click.Choice((*CONFIDENCES, *OLDER_WORDS)),
     callback=lambda _context, _option, word: OLDER_WORDS.get(word, word),
     metavar="LEVEL",
-    section=RULES,
     help="Lowest to report: certain, likely (default), possible.",
 )
-@region_options
-@fix_options
-@option(
+@common.region_options
+@fix_option("--fix", is_flag=True, help="Apply safe fixes, then report the remaining findings.")
+@fix_option("--unsafe-fixes", is_flag=True, help="Also apply fixes that can change behaviour.")
+@fix_option("--diff", is_flag=True, help="Print the changes --fix would make; exit 1 if there are any.")
+@common.status_option(
     "--fail-level",
     type=click.Choice(SEVERITIES),
     metavar="LEVEL",
-    section=RESULT,
     help="Lowest to fail: error, warning (default), note.",
 )
-@option(
+@common.status_option(
     "--fail-on-nothing-compiled",
     is_flag=True,
     default=None,
-    section=RESULT,
     help="Exit 1 if nothing in the project is compiled.",
 )
-@option("--exit-zero", is_flag=True, section=RESULT, help="Exit 0 even with findings.")
-@option(
-    "--baseline",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    section=RESULT,
-    help="Report only findings that are not in this file.",
+@common.status_option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
+@common.status_option(
+    "--baseline", type=common.FILE, metavar="FILE", help="Report only findings that are not in this file."
 )
-@option("--update-baseline", is_flag=True, section=RESULT, help="Write all findings to the baseline file.")
-@file_options
-@option(
-    "--stdin-filename",
-    type=click.Path(path_type=Path),
-    metavar="NAME",
-    section=FILES,
-    help="File name of the text on stdin (path `-`).",
+@common.status_option("--update-baseline", is_flag=True, help="Write all findings to the baseline file.")
+@common.file_options
+@common.files_option(
+    "--stdin-filename", type=common.PATH, metavar="NAME", help="File name of the text on stdin (path `-`)."
 )
-@option("--show-files", is_flag=True, section=FILES, help="List the files that would be linted.")
-@option("--show-settings", is_flag=True, section=FILES, help="Print the settings in effect.")
-@option(
+@common.files_option("--show-files", is_flag=True, help="List the files that would be linted.")
+@common.files_option("--show-settings", is_flag=True, help="Print the settings in effect.")
+@common.output_option(
     "--output-format",
     type=click.Choice(OUTPUT_FORMATS),
     metavar="FORMAT",
-    section=OUTPUT,
     help="One of " + ", ".join(OUTPUT_FORMATS) + ".",
 )
-@output_file_option("findings")
-@option("--statistics", is_flag=True, section=OUTPUT, help="Count findings by rule instead of listing them.")
-@color_option
-@effort_options
-@option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print findings only.")
-@option("-v", "--verbose", is_flag=True, section=OUTPUT, help="Also print the files and settings used.")
+@common.output_file_option("findings")
+@common.output_option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
+@common.color_option
+@common.effort_options
+@common.output_option("-q", "--quiet", is_flag=True, help="Print findings only.")
+@common.output_option("-v", "--verbose", is_flag=True, help="Also print the files and settings used.")
 def check(
     paths: tuple[Path, ...],
     output_file: Path | None,
     exit_zero: bool,
     statistics: bool,
-    force_exclude: bool,
     update_baseline: bool,
     stdin_filename: Path | None,
     show_files: bool,
@@ -135,52 +104,49 @@ def check(
     diff: bool,
     quiet: bool,
     verbose: bool,
-    no_cache: bool,
-    cache_dir: Path | None,
-    jobs: int | None,
     **given: Any,
 ) -> None:
     """Lint Python files and folders (the default command); `-` reads stdin."""
-    from dynamo_lint.commands import baselines, output, print_settings
-    from dynamo_lint.commands.progress import Progress
+    from dynamo_lint.commands import output
     from dynamo_lint.run.check import check as run_check
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
 
     paths, texts = _standard_input(paths, stdin_filename)
-    settings, found = prepare(paths, force_exclude, given, texts)
+    settings, found = common.prepare(paths, given, texts)
     rules = catalogue()
     _check_selectors(given, rules)
     if show_files or show_settings:
-        text = (
-            print_settings.configuration_text(settings) if show_settings else print_settings.files_text(found)
-        )
+        files = "".join(f"{clean(path)}\n" for path in sorted(found.reported))
+        text = output.configuration_text(settings) if show_settings else files
         return output.deliver(text, output_file)
-    check_places(settings)
+    common.check_places(settings)
     if statistics and settings.output_format not in output.FOR_PEOPLE:
         raise click.UsageError("--statistics works with the formats full, concise and grouped only")
     if verbose:
-        print_settings.explain(settings, found)
+        output.explain(settings, found)
     if not quiet:
-        print_settings.warn_of_links(found, verbose)
-        print_settings.warn_of_version(settings)
-    accepted = baselines.load(settings, update_baseline, given["baseline"] is not None)
+        output.warn_of_links(found, verbose)
+        output.warn_of_version(settings)
+    accepted = _baseline(settings, update_baseline, given["baseline"] is not None)
     sources = Sources(found.root, found.given)
     with (
-        Progress(not quiet) as progress,
-        effort(settings, no_cache, cache_dir, jobs, progress, quiet) as means,
+        output.Progress(not quiet) as progress,
+        common.effort(settings, given, progress, quiet) as means,
     ):
         if fix or diff:
-            done = fixing.rewritten(settings, found, rules, sources, unsafe_fixes, accepted, means)
+            from dynamo_lint.run.rewrite import rewrite
+
+            done = rewrite(settings, found, rules, sources, unsafe_fixes, accepted, means)
             if diff:
-                return fixing.show(done, found, output_file, quiet, exit_zero)
+                return _show(done, found, output_file, quiet, exit_zero)
             if found.given:
-                return fixing.pass_on(done, found)
-            fixing.put_in_place(done, found)
+                return _pass_on(done, found)
+            _put_in_place(done, found)
             sources = Sources(found.root, found.given)
         report = run_check(settings, found, rules, sources, None if update_baseline else accepted, means)
     if update_baseline and accepted is not None:
-        told = baselines.write(accepted, report, found, settings, rules)
+        told = _accept(accepted, report, found, settings, rules)
         return None if quiet else say(told)
     output.present(report, sources, settings, color, output_file, statistics)
     if not quiet:
@@ -196,7 +162,7 @@ def _standard_input(paths: tuple[Path, ...], name: Path | None) -> tuple[tuple[P
     """The paths to lint and what to take for the content of some of them."""
     from dynamo_lint.discovery import NAMELESS
 
-    if STDIN not in paths:
+    if common.STDIN not in paths:
         if name is not None:
             raise click.UsageError("--stdin-filename needs `-` as the path: it names the text on stdin")
         return paths, {}
@@ -219,3 +185,86 @@ def _check_selectors(given: dict[str, Any], rules: dict[str, str]) -> None:
         enabled((), given["ignore"] or (), False, rules)
     except UnknownSelector as error:
         raise Trouble(f"--{key}: {error}") from None
+
+
+def _baseline(settings: Settings, update: bool, named: bool) -> Baseline | None:
+    """The baseline in force, None if there is none; one that is to be written need not exist.
+
+    `named` if the command line names it, rather than the configuration.
+    """
+    file = settings.baseline
+    if file is None:
+        if update:
+            raise click.UsageError(
+                "--update-baseline needs --baseline FILE, or `baseline` in the configuration"
+            )
+        return None
+    from dynamo_lint.baseline import Baseline, read
+
+    if update and not file.exists():
+        return Baseline(file.absolute())
+    return read(file, named)
+
+
+def _accept(
+    baseline: Baseline, report: Report, found: Discovered, settings: Settings, catalogue: Mapping[str, str]
+) -> str:
+    """Replace the file by what was found; returns what to tell people."""
+    from dynamo_lint.baseline import updated
+    from dynamo_lint.commands import output
+
+    level = levels_of(settings.policy, catalogue, found.root)
+    output.deliver(updated(baseline, report.findings, found.root, found.reported, level), baseline.file)
+    count = counted(len(report.findings), "finding")
+    return f"{output.near(baseline.file)}: accepts {count} from now on."
+
+
+def _show(done: Rewritten, found: Discovered, file: Path | None, quiet: bool, exit_zero: bool) -> None:
+    """Print the changes as a patch, with paths as seen from the current folder."""
+    from dynamo_lint.commands.output import deliver
+    from dynamo_lint.run.write import diff
+
+    deliver(diff(done, {path: _from_here(found.root / path) for path in done.files}), file)
+    if not quiet:
+        _say_refused(done, found)
+        what = f"{counted(len(done.applied), 'finding')} in {counted(len(done.files), 'file')}"
+        click.echo(f"Would fix {what}." if done.files else "Nothing would change.", err=True)
+    if done.files and not exit_zero:
+        raise click.exceptions.Exit(EXIT_FINDINGS)
+
+
+def _pass_on(done: Rewritten, found: Discovered) -> None:
+    """Text from stdin goes to stdout, fixed: what an editor asks for."""
+    from dynamo_lint.commands.output import to_stdout
+
+    for path, text in found.given.items():
+        to_stdout(done.files.get(path, text))
+
+
+def _put_in_place(done: Rewritten, found: Discovered) -> None:
+    """Write the files, and say what was done, one line each."""
+    from dynamo_lint.run.write import tidy, write
+
+    tidy(found.root, found.files)
+    left = write(found.root, done)
+    written = [path for path in done.files if path not in left]
+    fixed = [one for one in done.applied if one.fix and {e.span.path for e in one.fix.edits}.isdisjoint(left)]
+    for path, why in sorted(left.items()):
+        say(f"{_from_here(found.root / path)} was not changed: {why}")
+    _say_refused(done, found)
+    if written:
+        click.echo(f"Fixed {counted(len(fixed), 'finding')} in {counted(len(written), 'file')}.", err=True)
+
+
+def _say_refused(done: Rewritten, found: Discovered) -> None:
+    """Say of each fix that was tried and not made why, one line each."""
+    for finding, why in done.refused:
+        place = f"{_from_here(found.root / finding.span.path)}:{finding.span.line}"
+        say(f"{place} {finding.code} was not fixed: {why}")
+
+
+def _from_here(path: Path) -> str:
+    try:
+        return Path(os.path.relpath(path)).as_posix()
+    except ValueError:
+        return path.as_posix()

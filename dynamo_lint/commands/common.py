@@ -3,48 +3,44 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.errors import Trouble, say
-from dynamo_lint.commands.help import option
+from dynamo_lint.commands.help import Decorator, section, together
 from dynamo_lint.config import (
     ASSUMPTIONS,
-    ConfigError,
     Settings,
     load,
+    near_file,
     override,
     parse_torch_version,
     place_of,
 )
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.raw_values import dotted
-from dynamo_lint.selectors import closest
+from dynamo_lint.selectors import closest, hint
+from dynamo_lint.trouble import Trouble, say
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.run.reading import Effort, Progress
 
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-
 STDIN = Path("-")
 """The path that means standard input."""
 
+PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
+COLOURS = click.Choice(["auto", "always", "never"])
 
-def options(*decorators: Decorator) -> Decorator:
-    """Several click options as one decorator, listed in order."""
-
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return decorate
+_SECTIONS = ("What is compiled", "Files and configuration", "Exit status", "Output", "Running")
+compiled_option, files_option, status_option, output_option, running_option = map(section, _SECTIONS)
+limit_option = partial(status_option, type=click.IntRange(0), metavar="N")
 
 
 def version(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, int] | None:
@@ -55,131 +51,74 @@ def version(_context: click.Context, _option: click.Parameter, value: str | None
         raise click.BadParameter(f"{value!r} is not {expected}") from None
 
 
-paths_argument = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
-
-region_options = options(
-    option(
+paths_argument = click.argument("paths", nargs=-1, type=PATH, metavar="[PATH]...")
+region_options = together(
+    compiled_option(
         "--assume",
         type=click.Choice(ASSUMPTIONS),
         metavar="WHAT",
-        section="What is compiled",
         help="Treat as compiled: none, blocks or modules.",
     ),
-    option(
-        "--assume-compiled",
-        is_flag=True,
-        section="What is compiled",
-        help="--assume modules: every nn.Module.forward.",
-    ),
+    compiled_option("--assume-compiled", is_flag=True, help="--assume modules: every nn.Module.forward."),
 )
+file_options = together(
+    files_option(
+        "--exclude", multiple=True, metavar="PATTERN", help="Exclude these files; replaces the default."
+    ),
+    files_option("--extend-exclude", multiple=True, metavar="PATTERN", help="Exclude these files as well."),
+    files_option("--force-exclude", is_flag=True, help="Exclude even files named on the command line."),
+    files_option("--config", type=FILE, metavar="FILE", help="Use this configuration file, not the nearest."),
+    files_option("--isolated", is_flag=True, help="Ignore all configuration files."),
+)
+color_option = output_option("--color", type=COLOURS, default="auto", help="Use colour.")
 
-file_options = options(
-    option(
-        "--exclude",
-        multiple=True,
-        metavar="PATTERN",
-        section="Files and configuration",
-        help="Exclude these files; replaces the default.",
-    ),
-    option(
-        "--extend-exclude",
-        multiple=True,
-        metavar="PATTERN",
-        section="Files and configuration",
-        help="Exclude these files as well.",
-    ),
-    option(
-        "--force-exclude",
-        is_flag=True,
-        section="Files and configuration",
-        help="Exclude even files named on the command line.",
-    ),
-    option(
-        "--config",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
-        section="Files and configuration",
-        help="Use this configuration file, not the nearest.",
-    ),
-    option(
-        "--isolated", is_flag=True, section="Files and configuration", help="Ignore all configuration files."
-    ),
-)
 
-color_option = option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    section="Output",
-    help="Use colour.",
-)
+def output_format_option(*formats: str, metavar: str | None = "FORMAT") -> Decorator:
+    """The option for one of some formats, the first of which is the usual one."""
+    usual, *others = formats
+    told = f"{', '.join((f'{usual} (default)', *others[:-1]))} or {others[-1]}."
+    formats_known = click.Choice(formats)
+    return output_option("--output-format", type=formats_known, default=usual, metavar=metavar, help=told)
 
 
 def output_file_option(written: str) -> Decorator:
     """The option for the file that something is written to."""
-    return option(
-        "-o",
-        "--output-file",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
-        section="Output",
-        help=f"Write {written} to a file.",
-    )
+    return output_option("-o", "--output-file", type=FILE, metavar="FILE", help=f"Write {written} to a file.")
 
 
-RUNNING = "Running"
-
-effort_options = options(
-    option("--no-cache", is_flag=True, section=RUNNING, help="Do not read or write the cache."),
-    option(
+effort_options = together(
+    running_option("--no-cache", is_flag=True, help="Do not read or write the cache."),
+    running_option(
         "--cache-dir",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
-        section=RUNNING,
         help="Default: a folder of your own for each project.",
     ),
-    option(
+    running_option(
         "-j",
         "--jobs",
         type=click.IntRange(min=1),
         metavar="N",
-        section=RUNNING,
         help="Number of worker processes (one per processor).",
     ),
 )
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Say what is wrong with a configuration in one line."""
-    try:
-        yield
-    except ConfigError as error:
-        raise Trouble(str(error)) from None
-
-
-@contextmanager
 def effort(
-    settings: Settings,
-    no_cache: bool,
-    cache_dir: Path | None,
-    jobs: int | None,
-    progress: Progress | None = None,
-    quiet: bool = False,
+    settings: Settings, given: dict[str, Any], progress: Progress | None = None, quiet: bool = False
 ) -> Iterator[Effort]:
     """The cache and the processes of a run; a fault of the cache is one line, and the run goes on without."""
     from dynamo_lint.cache.place import FORMER, open_store
     from dynamo_lint.run.reading import Effort
 
-    home = settings.source.parent if settings.source else Path.cwd()
-    store = None
-    if not no_cache:
-        store = open_store(home, cache_dir, lambda problem: say(f"dynamo-lint: {problem}"))
+    home, store = settings.folder, None
+    if not given["no_cache"]:
+        store = open_store(home, given["cache_dir"], lambda problem: say(f"dynamo-lint: {problem}"))
         if not quiet and (home / FORMER).exists():
             click.echo(f"{FORMER} is no longer used: delete it", err=True)
     try:
-        with told():
-            yield Effort(store, jobs or _processors(), progress)
+        yield Effort(store, given["jobs"] or _processors(), progress)
     finally:
         if store is not None:
             store.close()
@@ -191,12 +130,9 @@ def _processors() -> int:
 
 
 def prepare(
-    paths: tuple[Path, ...],
-    force_exclude: bool,
-    given: dict[str, Any],
-    texts: dict[Path, bytes] | None = None,
+    paths: tuple[Path, ...], given: dict[str, Any], texts: dict[Path, bytes] | None = None
 ) -> tuple[Settings, Discovered]:
-    """Settings and files for a command; `given` holds the options that override the configuration.
+    """Settings and files for a command; those of `given` that are settings override the configuration.
 
     `texts` holds the content of paths that are not to be read from the disk.
     """
@@ -204,14 +140,14 @@ def prepare(
 
     texts = texts or {}
     paths = paths or (Path(),)
-    config, isolated = given.pop("config"), given.pop("isolated")
-    exclude, extend = given.pop("exclude"), given.pop("extend_exclude")
-    if given.pop("assume_compiled"):
+    config, exclude, extend = given["config"], given.pop("exclude"), given.pop("extend_exclude")
+    if given["assume_compiled"]:
         if given["assume"] not in (None, "modules"):
             raise click.UsageError(f"--assume-compiled contradicts --assume {given['assume']}")
         given["assume"] = "modules"
     try:
-        settings = override(load(base(paths, texts), config, isolated), **given)
+        settings = load(base(paths, texts), config, given["isolated"])
+        settings = override(settings, **{key: one for key, one in given.items() if hasattr(settings, key)})
         settings = replace(settings, top=None if config is None else Path.cwd())
         home = settings.home
         patterns = [
@@ -219,13 +155,11 @@ def prepare(
             (home, settings.extend_exclude),
             (Path.cwd(), extend),
         ]
-        found = discover(paths, patterns, force_exclude, texts)
+        found = discover(paths, patterns, given["force_exclude"], texts)
         return _with_torch(settings, found.root), found
     except DiscoveryError as error:
         guess = closest(str(paths[0]), _commands()) if not paths[0].exists() else None
         raise Trouble(str(error) + (f"; did you mean the command `{guess}`?" if guess else "")) from None
-    except ConfigError as error:
-        raise Trouble(str(error)) from None
 
 
 def check_places(settings: Settings) -> None:
@@ -239,16 +173,13 @@ def check_places(settings: Settings) -> None:
         path = home / one.path
         names = [name for name, _, _ in functions(path)]
         if not path.is_file():
-            near = closest(path.name, [other.name for other in path.parent.glob("*.py")])
-            guess = str(Path(one.path).with_name(near)) if near else None
-            wrong = f"there is no such file below {home}"
+            wrong = f"there is no such file below {home}{near_file(home, one.path)}"
         elif one.function and one.function not in names:
-            wrong, guess = "there is no such function", closest(one.function, names)
+            wrong = f"there is no such function{hint(closest(one.function, names))}"
         else:
             continue
-        keys = CONTRACT, "expected-breaks", f"{one.path}:{one.function}" if one.function else one.path
-        hint = f"; did you mean {guess!r}?" if guess else ""
-        raise Trouble(f"{place_of(settings.source, *keys)}: {dotted(*keys)}: {wrong}{hint}")
+        keys = CONTRACT, "expected-breaks", one.place
+        raise Trouble(f"{place_of(settings.source, *keys)}: {dotted(*keys)}: {wrong}")
 
 
 def _with_torch(settings: Settings, root: Path) -> Settings:

@@ -13,26 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.common import (
-    check_places,
-    color_option,
-    file_options,
-    output_file_option,
-    prepare,
-    region_options,
-    told,
-)
-from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
-from dynamo_lint.commands.help import SectionedCommand, option
+from dynamo_lint.commands import common
+from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings, override, parse_torch_version
+from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dynamo_lint.confirm.budget import Budget
-    from dynamo_lint.confirm.discover import ProbeRef
-    from dynamo_lint.confirm.fixed import Comparison
-    from dynamo_lint.confirm.messages import Setting
+    from dynamo_lint.confirm.model import Setting
+    from dynamo_lint.confirm.probes import ProbeRef
+    from dynamo_lint.confirm.run import Comparison
     from dynamo_lint.confirm.verdicts import ProbeReport
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.findings import Finding
@@ -40,7 +31,7 @@ if TYPE_CHECKING:
     Reports = list[ProbeReport]
     Testify = Callable[[list[ProbeRef], Sequence[Finding], Path, bool], Reports]
 
-RUN, JUDGED, OUTPUT = "The run", "Exit status", "Output"
+run_option = section("The run")
 MISSING = (
     "torch is not installed here; install it with `pip install 'dynamo-lint[confirm]'`, "
     "or name a Python that has it with --python"
@@ -60,100 +51,64 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     cls=SectionedCommand, short_help="Run probes under torch and check the findings against Dynamo."
 )
 @click.argument("probes", nargs=-1, metavar="[PROBE]...")
-@option(
+@run_option(
     "--calls",
     type=click.IntRange(1),
     default=12,
     metavar="N",
-    section=RUN,
     help="Number of calls of each probe (default: 12).",
 )
-@option(
+@run_option(
     "--backend",
     type=click.Choice(["aot_eager", "eager", "inductor"]),
     default="aot_eager",
     metavar="NAME",
-    section=RUN,
     help="aot_eager (default), eager (hides recompiles of floats) or inductor (as in production).",
 )
-@option(
+@run_option(
     "--set",
     "schedule",
     multiple=True,
     callback=_settings,
     metavar="NAME=V1,V2,V3",
-    section=RUN,
     help="After the calls, set Class.attribute to each value for two calls.",
 )
-@option(
+@run_option(
     "--timeout",
     type=click.FloatRange(1),
     default=300.0,
     metavar="S",
-    section=RUN,
     help="Time limit for each probe in seconds (default: 300).",
 )
-@option(
-    "--fixed",
-    is_flag=True,
-    section=RUN,
-    help="Run the probes again on a copy with all fixes applied, and compare.",
+@run_option(
+    "--fixed", is_flag=True, help="Run the probes again on a copy with all fixes applied, and compare."
 )
-@option(
-    "--python", metavar="EXE", section=RUN, help="The Python interpreter that has torch and your project."
-)
-@option(
+@run_option("--python", metavar="EXE", help="The Python interpreter that has torch and your project.")
+@run_option(
     "--project",
     "projects",
     multiple=True,
     type=click.Path(path_type=Path, exists=True),
     metavar="PATH",
-    section=RUN,
     help="What to lint. Default: the folders of the modules that the probes import.",
 )
-@region_options
-@option(
-    "--max-recompiles",
-    type=click.IntRange(0),
-    metavar="N",
-    section=JUDGED,
-    help="Exit 1 if a probe has more recompiles.",
-)
-@option(
+@common.region_options
+@common.limit_option("--max-recompiles", help="Exit 1 if a probe has more recompiles.")
+@common.limit_option(
     "--max-breaks",
     "--max-graph-breaks",
     "max_breaks",
-    type=click.IntRange(0),
-    metavar="N",
-    section=JUDGED,
     help="Exit 1 if a probe has more graph breaks; says on which lines.",
 )
-@option(
-    "--max-graphs",
-    type=click.IntRange(0),
-    metavar="N",
-    section=JUDGED,
-    help="Exit 1 if a probe compiles more graphs.",
+@common.limit_option("--max-graphs", help="Exit 1 if a probe compiles more graphs.")
+@common.file_options
+@common.output_format_option("text", "json", "html")
+@common.output_file_option("the result")
+@common.output_option(
+    "--receipt", type=common.FILE, metavar="FILE", help="Also write the full result as JSON."
 )
-@file_options
-@option(
-    "--output-format",
-    type=click.Choice(["text", "json", "html"]),
-    default="text",
-    metavar="FORMAT",
-    section=OUTPUT,
-    help="text (default), json or html.",
-)
-@output_file_option("the result")
-@option(
-    "--receipt",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    section=OUTPUT,
-    help="Also write the full result as JSON.",
-)
-@color_option
-@option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print the result only.")
+@common.color_option
+@common.output_option("-q", "--quiet", is_flag=True, help="Print the result only.")
 def confirm(
     probes: tuple[str, ...],
     calls: int,
@@ -166,7 +121,6 @@ def confirm(
     max_recompiles: int | None,
     max_breaks: int | None,
     max_graphs: int | None,
-    force_exclude: bool,
     output_format: str,
     output_file: Path | None,
     receipt: Path | None,
@@ -180,38 +134,35 @@ def confirm(
     to call it with. PROBE is a file, a folder or `file::probe_name`. Without any, the files
     listed under `probes` in the configuration are used.
     """
-    from dynamo_lint.commands.output import deliver, look_at
-    from dynamo_lint.commands.print_settings import warn_of_links, warn_of_version
+    from dynamo_lint.commands.output import deliver, look_at, warn_of_links, warn_of_version
     from dynamo_lint.confirm import run
     from dynamo_lint.confirm.budget import exceeded
-    from dynamo_lint.render import fixed as fixed_format
+    from dynamo_lint.confirm.model import Request
     from dynamo_lint.render import receipt as text_format
     from dynamo_lint.render import receipt_json
-    from dynamo_lint.terminal import wants_colour
 
     if python is None and find_spec("torch") is None:
         raise Trouble(MISSING)
-    listed, settings, found = _probes(probes, projects, force_exclude, given)
+    listed, settings, found = _probes(probes, projects, given)
     if not quiet:
         warn_of_links(found)
     settings = settings if python else _with_torch_here(settings)
-    budget = _budget(settings, max_recompiles, max_breaks, max_graphs)
+    common.check_places(settings)
     if not quiet:
         warn_of_version(settings)
     limit = settings.recompile_limit if settings.recompile_limit != Settings().recompile_limit else None
+    how = Request(calls=calls, backend=backend, recompile_limit=limit, settings=schedule)
 
     def testify(refs: list[ProbeRef], findings: Sequence[Finding], root: Path, shadows: bool) -> Reports:
-        return run.confirm(
-            refs, findings, root, schedule, backend, calls, timeout, limit, python, shadows, _progress(quiet)
-        )
+        asked = replace(how, shadows=shadows)
+        return run.confirm(refs, findings, root, asked, timeout, python or sys.executable, _progress(quiet))
 
     reports = testify(listed, _findings(settings, found), found.root, False)
     if all("torch cannot be imported" in one.reply.error for one in reports):
         raise Trouble(f"{reports[0].reply.error}; {MISSING.partition('; ')[2]}")
-    colour = color == "always" or (output_file is None and wants_colour(color, sys.stdout))
-    look = look_at(found.root, colour)
+    look = look_at(found.root, color, output_file)
     again = _again(testify, listed, reports, settings, found) if fixed else None
-    as_json = receipt_json.render(reports, found.root, again and fixed_format.as_json(*again))
+    as_json = receipt_json.render(reports, found.root, again and receipt_json.fixed(*again))
     if receipt is not None:
         deliver(as_json, receipt)
     if output_format == "html":
@@ -220,9 +171,10 @@ def confirm(
 
         text = page.render(reports, Sources(found.root, found.given), again)
     else:
-        text = text_format.render(reports, look) + ("\n" + fixed_format.render(*again, look) if again else "")
+        text = text_format.render(reports, look) + ("\n" + text_format.fixed(*again, look) if again else "")
     deliver(as_json if output_format == "json" else text, output_file)
-    too_much = exceeded(reports, budget)
+    limits = {"max_recompiles": max_recompiles, "max_breaks": max_breaks, "max_compiles": max_graphs}
+    too_much = exceeded(reports, settings.contract.limited(**limits), settings.folder.resolve())
     if not quiet:
         gap = "\n" if output_format == "text" and output_file is None else ""
         click.echo(gap + text_format.conclusion(reports), nl=False, err=True)
@@ -234,41 +186,17 @@ def confirm(
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _budget(settings: Settings, recompiles: int | None, breaks: int | None, graphs: int | None) -> Budget:
-    """The budget of the command line, and of the contract where that says nothing."""
-    from dynamo_lint.confirm.budget import Budget
-
-    contract = settings.contract
-    home = (settings.source.parent if settings.source else Path.cwd()).resolve()
-    check_places(settings)
-
-    def first(option: int | None, key: int | None) -> int | None:
-        return key if option is None else option
-
-    return Budget(
-        first(recompiles, contract.max_recompiles),
-        first(breaks, contract.max_breaks),
-        first(graphs, contract.max_compiles),
-        contract.expected_breaks,
-        home,
-    )
-
-
 def _probes(
-    names: tuple[str, ...], projects: tuple[Path, ...], force_exclude: bool, given: dict[str, Any]
+    names: tuple[str, ...], projects: tuple[Path, ...], given: dict[str, Any]
 ) -> tuple[list[ProbeRef], Settings, Discovered]:
     """The probes to run, and the settings and files of their project."""
-    from dynamo_lint.confirm.discover import DiscoveryTrouble, find
-    from dynamo_lint.confirm.project import folder_of
+    from dynamo_lint.confirm.probes import find, folder_of
 
-    try:
-        listed = find(names, Path.cwd())
-        folders = projects or tuple(dict.fromkeys(folder_of(probe.path) for probe in listed))
-        settings, found = prepare(folders, force_exclude, given)
-        if not listed:
-            listed = find([str(path) for path in settings.probes], Path.cwd())
-    except DiscoveryTrouble as error:
-        raise Trouble(str(error)) from None
+    listed = find(names, Path.cwd())
+    folders = projects or tuple(dict.fromkeys(folder_of(probe.path) for probe in listed))
+    settings, found = common.prepare(folders, given)
+    if not listed:
+        listed = find([str(path) for path in settings.probes], Path.cwd())
     if not listed:
         raise Trouble("name a file with probes, or list some under `probes` in the configuration")
     return listed, settings, found
@@ -278,7 +206,7 @@ def _again(
     testify: Testify, listed: list[ProbeRef], reports: Reports, settings: Settings, found: Discovered
 ) -> tuple[list[Comparison], int] | None:
     """The same probes on a fixed copy of the project; None where there is nothing to fix."""
-    from dynamo_lint.confirm.fixed import compared, copied
+    from dynamo_lint.confirm.run import compared, copied
     from dynamo_lint.run.rewrite import rewrite
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
@@ -299,8 +227,7 @@ def _findings(settings: Settings, found: Discovered) -> tuple[Finding, ...]:
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
 
-    with told():
-        report = check(settings, found, catalogue(), Sources(found.root, found.given))
+    report = check(settings, found, catalogue(), Sources(found.root, found.given))
     return tuple(one for one in report.findings if one.effect)
 
 

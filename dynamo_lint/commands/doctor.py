@@ -12,19 +12,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble
-from dynamo_lint.commands.help import SectionedCommand, option
-from dynamo_lint.terminal import clean, wants_colour
+from dynamo_lint.commands import common
+from dynamo_lint.commands.help import SectionedCommand, section
+from dynamo_lint.config import Settings, load
+from dynamo_lint.render.prose import picked
+from dynamo_lint.terminal import clean, counted, wants_colour
+from dynamo_lint.trouble import EXIT_FINDINGS
 
 if TYPE_CHECKING:
-    from dynamo_lint.config import Settings
-    from dynamo_lint.doctor.model import Check, SetInCode, Surroundings
+    from dynamo_lint.doctor.checks import Check
+    from dynamo_lint.doctor.look import SetInCode, Surroundings
 
 SCHEMA = "dynamo-lint/doctor/1"
 EXIT_CANNOT_RUN, EXIT_NOT_FOUND = 126, 127
 """The statuses of a shell for a command that cannot be run, and for one that is not there."""
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
-JUDGED, OUTPUT = "What is expected", "Output"
+expected_option = section("What is expected")
 
 
 def _version(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, ...] | None:
@@ -37,43 +40,26 @@ def _version(_context: click.Context, _option: click.Parameter, value: str | Non
 
 @click.command(cls=SectionedCommand, short_help="Check the environment of a job, then start it.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
-@option(
+@expected_option(
     "--config",
     "--contract",
     "config",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=common.FILE,
     metavar="FILE",
-    section=JUDGED,
     help="Use the contract in this configuration file, not in the nearest.",
 )
-@option("--isolated", is_flag=True, section=JUDGED, help="Ignore all configuration files.")
-@option(
+@expected_option("--isolated", is_flag=True, help="Ignore all configuration files.")
+@expected_option(
     "--torch-version",
     "named",
     callback=_version,
     metavar="VERSION",
-    section=JUDGED,
     help="Default: the version that is installed.",
 )
-@option(
-    "--warn-only", is_flag=True, section=JUDGED, help="Start the command, and exit 0, in spite of errors."
-)
-@option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    metavar="FORMAT",
-    section=OUTPUT,
-    help="text (default) or json.",
-)
-@option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    section=OUTPUT,
-    help="Use colour.",
-)
-@option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print errors only.")
+@expected_option("--warn-only", is_flag=True, help="Start the command, and exit 0, in spite of errors.")
+@common.output_format_option("text", "json")
+@common.color_option
+@common.output_option("-q", "--quiet", is_flag=True, help="Print errors only.")
 def doctor(
     command: tuple[str, ...],
     config: Path | None,
@@ -95,7 +81,7 @@ def doctor(
     from dynamo_lint.doctor.checks import examine
     from dynamo_lint.doctor.look import rank, surroundings
 
-    settings = _settings(config, isolated)
+    settings = load(Path.cwd(), config, isolated)
     seen = surroundings(
         os.environ, command, settings.contract, named, settings.torch_version, _in_code(settings)
     )
@@ -115,41 +101,18 @@ def doctor(
         _become(command)
 
 
-def _settings(config: Path | None, isolated: bool) -> Settings:
-    from dynamo_lint.config import ConfigError, load
-
-    try:
-        return load(Path.cwd(), config, isolated)
-    except ConfigError as error:
-        raise Trouble(str(error)) from None
-
-
 def _in_code(settings: Settings) -> tuple[SetInCode, ...] | None:
     """The lines that make settings, if the contract says anything of them, and there is code beside it."""
     if not settings.contract.settings:
         return None
-    from dynamo_lint.discovery import DiscoveryError
     from dynamo_lint.doctor.code import settings_in_code  # late: it loads the reader of code
 
-    try:
-        return settings_in_code(settings)
-    except DiscoveryError as error:
-        raise Trouble(str(error)) from None
+    return settings_in_code(settings)
 
 
 def _json(seen: Surroundings, found: list[Check], starts: bool) -> str:
     """The report for programs; the command starts after it has been printed."""
-    checks = [
-        {
-            "id": one.id,
-            "severity": one.severity,
-            "variable": one.variable,
-            "value": one.value,
-            "read_as": one.read_as,
-            "message": one.message,
-        }
-        for one in found
-    ]
+    checks = [picked(one, "id", "severity", "variable", "value", "read_as", "message") for one in found]
     torch = ".".join(map(str, seen.torch)) if seen.torch else None
     return json.dumps({"schema": SCHEMA, "torch": torch, "checks": checks, "started": starts}, indent=2)
 
@@ -185,7 +148,7 @@ def _subject(one: Check) -> str:
 def _total(found: list[Check]) -> str:
     """The number of checks of each severity: `2 errors, 1 warning`."""
     counts = {word: sum(one.severity == word for one in found) for word in ("error", "warning", "note")}
-    said = [f"{count} {word}{'s' * (count > 1)}" for word, count in counts.items() if count]
+    said = [counted(count, word) for word, count in counts.items() if count]
     return ", ".join(said) or "nothing is wrong"
 
 

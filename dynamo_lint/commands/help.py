@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import partial, reduce
 from textwrap import fill
 from typing import Any
 
 import click
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 class SectionedOption(click.Option):
@@ -49,4 +52,11 @@ def overview(command: click.Command, ctx: click.Context, width: int = 50) -> lis
     ]
 
 
-option = partial(click.option, cls=SectionedOption)
+def section(title: str) -> Callable[..., Decorator]:
+    """A decorator that declares options in a section of the help, as `click.option` does without one."""
+    return partial(click.option, cls=SectionedOption, section=title)
+
+
+def together(*decorators: Decorator) -> Decorator:
+    """Several options as one decorator, listed in order."""
+    return lambda function: reduce(lambda made, decorator: decorator(made), reversed(decorators), function)

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamo_lint.commands.common import (
-    color_option,
-    effort,
-    effort_options,
-    file_options,
-    output_file_option,
-    prepare,
-    region_options,
-)
-from dynamo_lint.commands.errors import EXIT_FINDINGS, Trouble, say
-from dynamo_lint.commands.help import SectionedCommand, option
+from dynamo_lint.commands import common
+from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings
+from dynamo_lint.trouble import EXIT_FINDINGS, say
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
@@ -31,7 +22,7 @@ if TYPE_CHECKING:
     from dynamo_lint.run.reading import Effort
     from dynamo_lint.sources import Sources
 
-SOURCES, JUDGED, OUTPUT = "Sources", "Exit status", "Output"
+source_option = section("Sources")
 EXIT_UNPROVED = 3
 FAILURES = ("limit", "divergence")
 
@@ -51,56 +42,40 @@ def _words(known: tuple[str, ...]) -> Any:
 
 
 @click.command(cls=SectionedCommand, short_help="Read what a job left behind and name the lines to change.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
-@option(
+@click.argument("paths", nargs=-1, required=True, type=common.PATH, metavar="PATH...")
+@source_option(
     "--source",
     "sources",
     multiple=True,
     type=click.Path(path_type=Path, exists=True),
     metavar="PATH",
-    section=SOURCES,
     help="The sources of the job (default: the working directory).",
 )
-@option("--no-lint", is_flag=True, section=SOURCES, help="Read no sources: only count.")
-@region_options
-@file_options
-@option(
-    "--max-recompiles", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if there are more."
-)
-@option("--max-breaks", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if there are more.")
-@option(
-    "--max-graphs", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if more were compiled."
-)
-@option(
-    "--max-limit-hits", type=click.IntRange(0), metavar="N", section=JUDGED, help="Exit 1 if there are more."
-)
-@option(
+@source_option("--no-lint", is_flag=True, help="Read no sources: only count.")
+@common.region_options
+@common.file_options
+@common.limit_option("--max-recompiles", help="Exit 1 if there are more.")
+@common.limit_option("--max-breaks", help="Exit 1 if there are more.")
+@common.limit_option("--max-graphs", help="Exit 1 if more were compiled.")
+@common.limit_option("--max-limit-hits", help="Exit 1 if there are more.")
+@common.status_option(
     "--fail-on",
     callback=_words(FAILURES),
     metavar="WHAT",
-    section=JUDGED,
     help="What exits 1 without a budget: limit,divergence (default), either, or none.",
 )
-@option(
+@common.status_option(
     "--settings",
     callback=_words(("recompiles", "graph_breaks", "guards")),
     metavar="LOGS",
-    section=JUDGED,
     help="The TORCH_LOGS that were on, if nothing in the log shows it.",
 )
-@option("--allow-empty", is_flag=True, section=JUDGED, help="Exit 0 even if the logs prove nothing.")
-@option(
-    "--output-format",
-    type=click.Choice(["text", "json", "github", "sarif", "html"]),
-    default="text",
-    metavar="FORMAT",
-    section=OUTPUT,
-    help="text (default), json, github, sarif or html.",
-)
-@output_file_option("the result")
-@color_option
-@effort_options
-@option("-q", "--quiet", is_flag=True, section=OUTPUT, help="Print the result only.")
+@common.status_option("--allow-empty", is_flag=True, help="Exit 0 even if the logs prove nothing.")
+@common.output_format_option("text", "json", "github", "sarif", "html")
+@common.output_file_option("the result")
+@common.color_option
+@common.effort_options
+@common.output_option("-q", "--quiet", is_flag=True, help="Print the result only.")
 def logs(
     paths: tuple[Path, ...],
     sources: tuple[Path, ...],
@@ -116,10 +91,6 @@ def logs(
     output_file: Path | None,
     color: str,
     quiet: bool,
-    force_exclude: bool,
-    no_cache: bool,
-    cache_dir: Path | None,
-    jobs: int | None,
     **given: Any,
 ) -> None:
     """Read what a job left behind, and name the lines to change.
@@ -129,24 +100,24 @@ def logs(
     Exit status: 0 within the budgets; 1 over one, a limit hit, or ranks that differ; 2 for what cannot
     be read; 3 if the logs prove nothing.
     """
-    from dynamo_lint.commands.output import deliver, look_at
+    from dynamo_lint.commands.output import Progress, deliver, look_at
+    from dynamo_lint.logs.tally import read_logs
     from dynamo_lint.sources import Sources as Texts
-    from dynamo_lint.terminal import wants_colour
 
-    configured, found = prepare(sources, force_exclude, given)
-    named: dict[str, Any] = {
-        "max_recompiles": max_recompiles,
-        "max_breaks": max_breaks,
-        "max_compiles": max_graphs,
-        "max_limit_hits": max_limit_hits,
-    }
-    limits = {key: value for key, value in named.items() if value is not None}
-    configured = replace(configured, contract=replace(configured.contract, **limits))
-    tally = _tally(paths, configured.contract.ignore_log, quiet)
+    configured, found = common.prepare(sources, given)
+    contract = configured.contract.limited(
+        max_recompiles=max_recompiles,
+        max_breaks=max_breaks,
+        max_compiles=max_graphs,
+        max_limit_hits=max_limit_hits,
+    )
+    configured = replace(configured, contract=contract)
+    with Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress:
+        tally = read_logs(paths, configured.contract.ignore_log, progress)
     texts = Texts(found.root, found.given)
-    with effort(configured, no_cache, cache_dir, jobs, quiet=True) as means:
+    with common.effort(configured, given, quiet=True) as means:
         report = _account(tally, configured, None if no_lint else found, texts, means, settings or ())
-    look = look_at(found.root, color == "always" or (output_file is None and wants_colour(color, sys.stdout)))
+    look = look_at(found.root, color, output_file)
     deliver(_rendered(output_format, report, look, texts, configured), output_file)
     _conclude(report, fail_on, settings, allow_empty, quiet)
 
@@ -160,37 +131,18 @@ def _account(
     logged: tuple[str, ...],
 ) -> LogReport:
     """The job with what its sources explain; `logged` are the log settings that are said to have been on."""
-    from dynamo_lint.logs.budgets import budgets
-    from dynamo_lint.logs.causes import explain, located
-    from dynamo_lint.logs.model import LogReport
-    from dynamo_lint.logs.places import Places
+    from dynamo_lint.logs.causes import Places, codes_by_id, explain
+    from dynamo_lint.logs.tally import budgets
+    from dynamo_lint.pages import load_pages
 
     processes, job = tally.processes(), tally.job()
     places = Places(texts, () if found is None else found.files)
     silent = found is None or job.proof == "none"
     findings = () if found is None or silent else _findings(settings, found, texts, means)
-    explained = explain(processes, job, findings, places, _codes())
-    job = replace(located(job, places), notes=tuple(sorted({*job.notes, *explained.notes})))
-    known = tally.logged() | set(logged)
-    return LogReport(
-        job=job,
-        linted=found is not None,
-        causes=explained.causes,
-        unexplained=explained.unexplained,
-        unseen=explained.unseen,
-        budgets=tuple(budgets(job, settings.contract, known)),
-    )
-
-
-def _tally(paths: tuple[Path, ...], ignored: tuple[str, ...], quiet: bool) -> Tally:
-    from dynamo_lint.commands.progress import Progress
-    from dynamo_lint.logs.read import UnreadableLog, read_logs
-
-    try:
-        with Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress:
-            return read_logs(paths, ignored, progress)
-    except UnreadableLog as wrong:
-        raise Trouble(str(wrong)) from None
+    codes = codes_by_id((page.code, page.gb) for page in load_pages().values())
+    report = explain(processes, job, findings, places, codes)
+    held = budgets(report.job, settings.contract, tally.logged() | set(logged))
+    return replace(report, linted=found is not None, budgets=tuple(held))
 
 
 def _findings(settings: Settings, found: Discovered, texts: Sources, means: Effort) -> tuple[Finding, ...]:
@@ -201,25 +153,17 @@ def _findings(settings: Settings, found: Discovered, texts: Sources, means: Effo
     return check(settings.unfiltered, found, catalogue(), texts, effort=means).findings
 
 
-def _codes() -> dict[str, str]:
-    from dynamo_lint.logs.causes import codes_by_id
-    from dynamo_lint.pages import load_pages
-
-    return codes_by_id((page.code, page.gb) for page in load_pages().values())
-
-
 def _rendered(output_format: str, report: LogReport, look: Any, texts: Sources, settings: Settings) -> str:
     """The account in the format that is wanted."""
     from dynamo_lint.commands.output import repository
-    from dynamo_lint.render import formats, log_findings, log_json, log_text
-    from dynamo_lint.render.view import View
+    from dynamo_lint.render import formats, json_format, log_text
 
-    view = View(look, texts, repository(look.root))
+    view = formats.View(look, texts, repository(look.root))
     match output_format:
         case "json":
-            return log_json.render(report, look)
+            return json_format.log_document(report, look)
         case "github" | "sarif":
-            as_findings: Report = log_findings.as_report(report, look, settings.torch_version)
+            as_findings: Report = log_text.as_report(report, look, settings.torch_version)
             return formats.render(output_format, as_findings, view)
         case "html":
             from dynamo_lint.render.html.logs import render_log
@@ -237,8 +181,7 @@ def _conclude(
     quiet: bool,
 ) -> None:
     """Exit as the account deserves, and say why."""
-    from dynamo_lint.logs.budgets import unproved
-    from dynamo_lint.render.log_words import NOTES, budget
+    from dynamo_lint.render.log_text import NOTES, budget
 
     fatal = FAILURES if fail_on is None else fail_on
     reasons = [f"over budget: {budget(one)}" for one in report.budgets if one.exceeded]
@@ -251,7 +194,7 @@ def _conclude(
             say(reason)
     if reasons:
         raise click.exceptions.Exit(EXIT_FINDINGS)
-    open_ends = unproved(report.budgets)
+    open_ends = [one for one in report.budgets if one.seen is None]
     silent = report.job.proof == "none" and not settings
     if (silent or open_ends) and not allow_empty:
         if silent:

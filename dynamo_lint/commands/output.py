@@ -1,26 +1,45 @@
-"""Writing results: to stdout, to files that are never half written, and to what a CI job offers."""
+"""All that commands print and write: results, progress, settings; a file is never left half written."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
+from types import TracebackType
 
 import click
 
 from dynamo_lint import files
-from dynamo_lint.commands.errors import ReaderLeft, Trouble, say
-from dynamo_lint.config import Settings
+from dynamo_lint.config import KEYS, TORCH_VERSIONS, Settings, place_of
+from dynamo_lint.contract import Contract
+from dynamo_lint.discovery import Discovered
+from dynamo_lint.levels import PRESETS, Override
+from dynamo_lint.raw_values import dotted
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
-from dynamo_lint.terminal import Look, terminal_width, wants_colour
+from dynamo_lint.terminal import Look, clean, terminal_width, wants_colour
+from dynamo_lint.trouble import ReaderLeft, Trouble, say
 
 FOR_PEOPLE = ("full", "concise", "grouped")
 """The formats that have colours, and counts instead of findings on request."""
 
+PATIENCE = 1.0
+"""Seconds before the line appears; a run that ends sooner never shows it."""
 
-def look_at(root: Path, colour: bool) -> Look:
-    """How to print paths below the linted root."""
+PAUSE = 0.1
+"""Seconds between two updates."""
+
+_FEW = 3
+"""Names in a line of a run that is not asked to be verbose."""
+
+
+def look_at(root: Path, color: str, file: Path | None = None, to_stderr: bool = False) -> Look:
+    """How to print paths below the linted root; in a file there is colour only by order."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    colour = wants_colour(color, stream) and (file is None or color == "always")
     return Look(colour=colour, width=terminal_width(), root=root, cwd=Path.cwd())
 
 
@@ -34,30 +53,27 @@ def present(
 ) -> None:
     """Print the findings, or their counts, or write them to a file."""
     from dynamo_lint.render import formats
-    from dynamo_lint.render import statistics as counts
-    from dynamo_lint.render.view import View
 
-    colour = color == "always" or (output_file is None and wants_colour(color, sys.stdout))
-    look = look_at(report.root, colour)
-    view = View(look, sources, repository(report.root), settings.least_confidence)
-    text = counts.render(report) if statistics else formats.render(settings.output_format, report, view)
-    deliver(text, output_file)
+    look = look_at(report.root, color, output_file)
+    view = formats.View(look, sources, repository(report.root), settings.least_confidence)
+    name = "statistics" if statistics else settings.output_format
+    deliver(formats.render(name, report, view), output_file)
     if settings.output_format == "github":
-        from dynamo_lint.render import github
+        from dynamo_lint.render.services import overflow
 
-        to_step_summary(github.overflow(report, view))
+        to_step_summary(overflow(report, view))
 
 
 def conclude(
     report: Report, settings: Settings, color: str, output_file: Path | None, statistics: bool = False
 ) -> None:
     """Say on stderr what was found, and what to do next."""
-    from dynamo_lint.render import summary
+    from dynamo_lint.render.text import summary
 
     full = settings.output_format == "full" and not statistics
     gap = "\n" if report.findings and full and output_file is None else ""
-    look = look_at(report.root, wants_colour(color, sys.stderr))
-    talk = summary.render(report, look, explain=full, assumed=settings.assume != "none")
+    look = look_at(report.root, color, to_stderr=True)
+    talk = summary(report, look, explain=full, assumed=settings.assume != "none")
     click.echo(gap + talk, nl=False, err=True, color=True)
     if settings.torch_from and report.compiled.functions:
         say(f"Judged as torch {'.'.join(map(str, report.torch_version))} ({settings.torch_from}).")
@@ -136,3 +152,112 @@ def to_step_summary(text: str) -> None:
             summary.write(text)
     except OSError as error:
         click.echo(f"dynamo-lint: the step summary cannot be written: {error.strerror}", err=True)
+
+
+class Progress:
+    """A line for people who wait, on a terminal only.
+
+    Call it with files done and files in all; as a context manager it wipes its line at the end.
+    """
+
+    def __init__(
+        self, wanted: bool = True, text: str = "reading {done} of {total} files", unit: int = 1
+    ) -> None:
+        # Python has no stream at all where the caller closed it.
+        self._stream = sys.stderr if wanted and sys.stderr is not None and sys.stderr.isatty() else None
+        self._next = time.monotonic() + PATIENCE
+        self._shown = False
+        self._text, self._unit = text, unit
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how far the run is, if it is time to."""
+        now = time.monotonic()
+        if self._stream is None or now < self._next:
+            return
+        self._next = now + PAUSE
+        self._shown = True
+        told = self._text.format(done=done // self._unit, total=total // self._unit or "?")
+        self._stream.write(f"\r\x1b[K{told}" if done != total else "\r\x1b[Kchecking")
+        self._stream.flush()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown and self._stream is not None:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def configuration_text(settings: Settings) -> str:
+    """The settings as a configuration file would give them; what is not set is commented out."""
+    lines = [f"# {settings.source or 'no configuration file: defaults'}"]
+    for key in KEYS:
+        value = getattr(settings, key.replace("-", "_"))
+        shown = f"# {key} is not set" if value is None else f"{key} = {toml(key, value)}"
+        lines.append(f"{shown}  # {_origin(settings, key)}")
+    if settings.preset is not None:
+        severity = toml("severity", PRESETS[settings.preset].severity)
+        lines.append(f"# severity of the preset, where nothing above says otherwise: {severity}")
+    return "".join(f"{clean(line)}\n" for line in lines)
+
+
+def _origin(settings: Settings, key: str) -> str:
+    """Where a setting comes from."""
+    if key in settings.given:
+        return "command line"
+    if key in settings.stated and settings.source is not None:
+        return place_of(Path(near(settings.source)), key)
+    if key in {"pedantic", "contract"} and settings.preset is not None:
+        return f"preset {settings.preset}"
+    if key == "torch-version" and settings.torch_from:
+        return settings.torch_from
+    return "default"
+
+
+def toml(key: str, value: object) -> str:
+    """A setting as TOML; JSON's strings, lists and truth values are TOML too."""
+    if key == "torch-version" and isinstance(value, tuple):
+        value = ".".join(map(str, value))
+    if isinstance(value, Contract | Override):
+        value = value.as_table()
+    if isinstance(value, tuple) and any(isinstance(one, Override) for one in value):
+        return f"[{', '.join(toml(key, one) for one in value)}]"
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{dotted(name)} = {toml(name, one)}" for name, one in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+def explain(settings: Settings, found: Discovered) -> None:
+    """Print what `--verbose` adds before the run: the configuration, the root and the files."""
+    say(f"configuration: {settings.source or 'none, defaults'}")
+    say(f"root: {found.root}")
+    click.echo(f"files: {len(found.files)} read, {len(found.reported)} reported on", err=True)
+    for path in found.passed_over:
+        say(f"skipped, larger than 1 MB: {path}")
+
+
+def warn_of_links(found: Discovered, all_of_them: bool = False) -> None:
+    """Say which links were passed over: somebody may have counted on them."""
+    if not found.outside:
+        return
+    names = [clean(name) for name in (found.outside if all_of_them else found.outside[:_FEW])]
+    if left := len(found.outside) - len(names):
+        names.append(f"and {left} more")
+    say(f"passed over, because links lead out of the project: {', '.join(names)}")
+
+
+def warn_of_version(settings: Settings) -> None:
+    """Say that a torch version is newer than what the rules know."""
+    if settings.torch_version > TORCH_VERSIONS[-1]:
+        asked, newest = (".".join(map(str, pair)) for pair in (settings.torch_version, TORCH_VERSIONS[-1]))
+        say(f"torch {asked} is newer than {newest}, the newest known here, and is judged as that")
+
+
+def near(path: Path) -> str:
+    """A path as it is shown: relative to the working directory where it lies below it."""
+    cwd = Path.cwd()
+    return str(path.relative_to(cwd) if path.is_relative_to(cwd) else path)

@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dynamo_lint.commands.common import (
-    color_option,
-    effort,
-    effort_options,
-    file_options,
-    paths_argument,
-    prepare,
-    region_options,
-)
-from dynamo_lint.commands.errors import Trouble
-from dynamo_lint.commands.help import SectionedCommand, option
-from dynamo_lint.commands.output import deliver, look_at
-from dynamo_lint.commands.print_settings import warn_of_links
-from dynamo_lint.selectors import closest
-from dynamo_lint.terminal import wants_colour
+from dynamo_lint.commands import common
+from dynamo_lint.commands.help import SectionedCommand
+from dynamo_lint.commands.output import deliver, look_at, warn_of_links
+from dynamo_lint.selectors import closest, hint
+from dynamo_lint.terminal import counted
+from dynamo_lint.trouble import Trouble
 
 
 @click.command(cls=SectionedCommand)
-@paths_argument
-@region_options
-@file_options
-@option("--why", metavar="NAME", section="Output", help="Print why a function is compiled, or why it is not.")
-@option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    section="Output",
-    help="text (default) or json.",
-)
-@color_option
-@effort_options
+@common.paths_argument
+@common.region_options
+@common.file_options
+@common.output_option("--why", metavar="NAME", help="Print why a function is compiled, or why it is not.")
+@common.output_format_option("text", "json", metavar=None)
+@common.color_option
+@common.effort_options
 def regions(
     paths: tuple[Path, ...],
     why: str | None,
     output_format: str,
-    force_exclude: bool,
     color: str,
-    no_cache: bool,
-    cache_dir: Path | None,
-    jobs: int | None,
     **given: Any,
 ) -> None:
     """Show what is compiled, and why."""
@@ -61,24 +41,24 @@ def regions(
     from dynamo_lint.run.reading import read_content, read_facts
     from dynamo_lint.sources import Sources
 
-    settings, found = prepare(paths, force_exclude, given)
+    settings, found = common.prepare(paths, given)
     warn_of_links(found)
     sources = Sources(found.root, found.given)
-    with effort(settings, no_cache, cache_dir, jobs) as means:
+    with common.effort(settings, given) as means:
         content = read_content(settings.region_comment, found, sources, means.store)
         gathering = GrowingTables(OF_REGIONS)
         facts = read_facts(content, sources, means, gathering.add)
         _, what = with_deep_stack(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
         is_compiled(settings, found, sources, bool(what.hot), what.idle, means)
     shown = part(what, found.reported)
-    look = look_at(found.root, wants_colour(color, sys.stdout))
+    look = look_at(found.root, color)
     if why is not None:
         chosen = [hot for hot in what.hot if is_called(hot.function.id, why)]
         ends = {} if chosen else why_not(facts, what, settings.region_options, why)
         if not chosen and not ends:
             names = {hot.function.id.partition("::")[2] for hot in what.hot}
             guess = closest(why, [*names, *(name.rpartition(".")[2] for name in names)])
-            raise Trouble(f"no function is named {why!r}" + (f"; did you mean {guess!r}?" if guess else ""))
+            raise Trouble(f"no function is named {why!r}{hint(guess)}")
         text = render.render_why(chosen, sources, look) if chosen else render.render_why_not(ends, look)
     elif output_format == "json":
         text = render.render_json(shown, facts)
@@ -86,9 +66,7 @@ def regions(
         text = render.render_text(shown, facts, look)
     deliver(text, None)
     if not shown.entries and output_format == "text" and why is None:
-        files = "1 file" if len(found.reported) == 1 else f"{len(found.reported)} files"
-        click.echo(f"No compiled code found in {files}.", err=True)
+        click.echo(f"No compiled code found in {counted(len(found.reported), 'file')}.", err=True)
     unread = sum(facts[path].error is not None for path in found.reported if path in facts)
     if unread and why is None:
-        count = "1 file" if unread == 1 else f"{unread} files"
-        click.echo(f"{count} could not be read; `dynamo-lint check` says why.", err=True)
+        click.echo(f"{counted(unread, 'file')} could not be read; `dynamo-lint check` says why.", err=True)

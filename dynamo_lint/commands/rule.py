@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from dynamo_lint.commands.common import told, version
-from dynamo_lint.commands.errors import Trouble, say
+from dynamo_lint.commands import common
 from dynamo_lint.commands.output import deliver
 from dynamo_lint.config import load
 from dynamo_lint.terminal import Look, terminal_width, wants_colour
+from dynamo_lint.trouble import Trouble, say
 
 
 @click.command()
@@ -21,9 +21,12 @@ from dynamo_lint.terminal import Look, terminal_width, wants_colour
     "--output-format", type=click.Choice(["text", "json"]), default="text", help="text (default) or json."
 )
 @click.option(
-    "--torch-version", callback=version, metavar="X.Y", help="Show what was measured with it (the project's)."
+    "--torch-version",
+    callback=common.version,
+    metavar="X.Y",
+    help="Show what was measured with it (the project's).",
 )
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use colour.")
+@click.option("--color", type=common.COLOURS, default="auto", help="Use colour.")
 def rule(
     codes: tuple[str, ...],
     everything: bool,
@@ -32,10 +35,9 @@ def rule(
     color: str,
 ) -> None:
     """Explain rules, by code or name."""
-    from dynamo_lint.measured import as_measured
-    from dynamo_lint.pages import PageError, load_pages
+    from dynamo_lint.pages import PageError, as_measured, load_pages
     from dynamo_lint.render import page as render
-    from dynamo_lint.selectors import UnknownSelector, matching
+    from dynamo_lint.selectors import matching
 
     try:
         pages = load_pages()
@@ -44,10 +46,7 @@ def rule(
     names = {code: page.name for code, page in pages.items()}
     if bool(codes) == everything:
         raise click.UsageError("name the rules to explain, or use --all")
-    try:
-        chosen = sorted(names if everything else {hit for word in codes for hit in matching(word, names)})
-    except UnknownSelector as error:
-        raise Trouble(str(error)) from None
+    chosen = sorted(names if everything else {hit for word in codes for hit in matching(word, names)})
     torch, where = (torch_version, "") if torch_version else _torch()
     shown = [as_measured(pages[code], torch) for code in chosen]
     look = Look(colour=wants_colour(color, sys.stdout), width=terminal_width())
@@ -60,8 +59,7 @@ def _torch() -> tuple[tuple[int, int], str]:
     """The torch of the project around the working directory, and where it comes from."""
     from dynamo_lint.torch_version import torch_of
 
-    with told():
-        settings = load(Path.cwd())
+    settings = load(Path.cwd())
     if "torch-version" in settings.stated and settings.source is not None:
         return settings.torch_version, f"set in {settings.source.name}"
-    return torch_of(settings.source.parent if settings.source else Path.cwd())
+    return torch_of(settings.folder)

@@ -4,51 +4,40 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from dynamo_lint import files
-from dynamo_lint.confirm.receipt import GraphBreak, Receipt, relative
+from dynamo_lint.confirm.model import GraphBreak, Receipt, relative
 from dynamo_lint.confirm.verdicts import ProbeReport
-from dynamo_lint.contract import ExpectedBreaks
-from dynamo_lint.logs.break_text import INTENDED
+from dynamo_lint.contract import Contract, ExpectedBreaks
+from dynamo_lint.logs.texts import INTENDED
 
 _MOST_LINES = 12
 """Lines that a sentence names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The most that each probe may cost; None is no limit."""
+def exceeded(reports: Sequence[ProbeReport], contract: Contract, home: Path = Path()) -> list[str]:
+    """One sentence for each thing that a probe costs too much of, and for each file that breaks too often.
 
-    recompiles: int | None = None
-    graph_breaks: int | None = None
-    graphs: int | None = None
-    expected: tuple[ExpectedBreaks, ...] = ()
-    """Breaks that count against numbers of their own."""
-    home: Path = Path()
-    """The folder that their paths are relative to."""
-
-
-def exceeded(reports: Sequence[ProbeReport], budget: Budget) -> list[str]:
-    """One sentence for each thing that a probe costs too much of, and for each file that breaks too often."""
+    The paths of a contract are relative to `home`.
+    """
     receipts = [(report.name, report.reply.receipt) for report in reports if report.reply.receipt is not None]
-    found = [f"{name}: {text}" for name, receipt in receipts for text in over(receipt, budget)]
-    return found + list(_unexpected([receipt for _, receipt in receipts], budget))
+    found = [f"{name}: {text}" for name, receipt in receipts for text in over(receipt, contract, home)]
+    return found + list(_unexpected([receipt for _, receipt in receipts], contract, home))
 
 
-def over(receipt: Receipt, budget: Budget) -> Iterator[str]:
-    """Return the figures of a receipt that exceed a budget; breaks that the code asks for are not counted."""
+def over(receipt: Receipt, contract: Contract, home: Path = Path()) -> Iterator[str]:
+    """Return the figures of a receipt that exceed a contract; breaks that the code asks for do not count."""
     breaks = [
-        place(one, budget.home)
+        place(one, home)
         for one in receipt.breaks
-        if one.id not in INTENDED and not any(_is_in(one, entry, budget.home) for entry in budget.expected)
+        if one.id not in INTENDED and not any(_is_in(one, entry, home) for entry in contract.expected_breaks)
     ]
     for what, count, most, lines in (
-        ("recompiles", len(receipt.recompiles), budget.recompiles, ()),
-        ("graph breaks", len(breaks), budget.graph_breaks, breaks),
-        ("graphs", len(receipt.compiles), budget.graphs, ()),
+        ("recompiles", len(receipt.recompiles), contract.max_recompiles, ()),
+        ("graph breaks", len(breaks), contract.max_breaks, breaks),
+        ("graphs", len(receipt.compiles), contract.max_compiles, ()),
     ):
         if most is not None and count > most:
             yield f"{count} {what}, but the budget is {most}" + _named(
@@ -56,19 +45,16 @@ def over(receipt: Receipt, budget: Budget) -> Iterator[str]:
             )
 
 
-def _unexpected(receipts: Sequence[Receipt], budget: Budget) -> Iterator[str]:
+def _unexpected(receipts: Sequence[Receipt], contract: Contract, home: Path) -> Iterator[str]:
     """The files and functions with more lines that break, in all probes together, than are expected."""
-    for entry in budget.expected:
+    for entry in contract.expected_breaks:
         lines = {
-            place(one, budget.home)[1]
-            for receipt in receipts
-            for one in receipt.breaks
-            if _is_in(one, entry, budget.home)
+            place(one, home)[1] for receipt in receipts for one in receipt.breaks if _is_in(one, entry, home)
         }
         if len(lines) > entry.count:
-            where = f"{entry.path}:{entry.function}" if entry.function else entry.path
             named = _named(f"line {line}" for line in sorted(lines))
-            yield f"{where}: the graph breaks on {len(lines)} lines, but {entry.count} are expected{named}"
+            what = f"the graph breaks on {len(lines)} lines, but {entry.count} are expected"
+            yield f"{entry.place}: {what}{named}"
 
 
 def _named(lines: Iterable[str]) -> str:

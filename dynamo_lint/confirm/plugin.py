@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from dynamo_lint.confirm.budget import Budget, over
-from dynamo_lint.confirm.receipt import Receipt
+from dynamo_lint.confirm.budget import over
+from dynamo_lint.confirm.model import Receipt
+from dynamo_lint.contract import Contract
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def _compile_receipt(
     receipt = observe([step(number) for number in range(calls or len(batches))], backend)
     if receipt.failure is not None:
         pytest.fail(f"the compiled call raises {receipt.failure.type}: {receipt.failure.message}", False)
-    budget = Budget(max_recompiles, max_graph_breaks, max_graphs)
+    budget = Contract(max_recompiles, max_graph_breaks, max_graphs)
     if too_much := [*over(receipt, budget)]:
         pytest.fail("\n".join([*too_much, *_reasons(receipt)]), pytrace=False)
     return receipt

@@ -1,20 +1,76 @@
-"""The whole of `confirm`: findings and probes in, a report for each probe out."""
+"""The whole of `confirm`: findings and probes in, a report for each probe out.
+
+Each probe runs in a process of its own, so that a crash or a hang costs one probe and no state leaks; once
+more on a copy of the project to which the fixes have been applied, if that is asked for.
+"""
 
 from __future__ import annotations
 
 import ast
+import difflib
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from dynamo_lint.confirm.discover import ProbeRef
-from dynamo_lint.confirm.launch import run
-from dynamo_lint.confirm.messages import Reply, Request, Setting
-from dynamo_lint.confirm.receipt import relative
-from dynamo_lint.confirm.verdicts import ProbeReport, judge, unpredicted
+from dynamo_lint import files
+from dynamo_lint.config import DEFAULT_EXCLUDE
+from dynamo_lint.confirm.model import (
+    STAGES,
+    USUAL,
+    Digest,
+    Receipt,
+    Reply,
+    Request,
+    Setting,
+    from_json,
+    relative,
+)
+from dynamo_lint.confirm.probes import ProbeRef
+from dynamo_lint.confirm.verdicts import ProbeReport, judged, unpredicted
 from dynamo_lint.findings import Finding
+
+NO_TORCH = "torch is not installed"
+
+DROPPED = (
+    "TORCH_LOGS",  # overrides what is listened to
+    "TORCH_TRACE",
+    "TORCH_COMPILE_DEBUG",
+    "TORCH_COMPILE_JOB_ID",  # profile-guided: the second process would not recompile
+    "TORCH_COMPILE_STICKY_PGO",
+    "TORCH_COMPILE_DISABLE",
+    "TORCH_COMPILE_DYNAMIC_",
+    "TORCH_COMPILE_STATIC_",
+    "TORCH_COMPILE_UNBACKED_",
+    "TORCH_COMPILE_OVERRIDE_",
+    "TORCHDYNAMO_",
+    "TORCHINDUCTOR_CACHE_DIR",
+)
+"""Beginnings of the variables that would change what Dynamo does or says."""
+
+STARTER = "import sys; sys.path.append({home!r}); from dynamo_lint.confirm.child.main import main; main()"
+"""`home` goes last: the program under test must find its own packages first."""
+
+LARGEST = 10_000_000
+"""Bytes; larger files are data and checkpoints, which no probe should need."""
+
+TAIL = 4
+"""Lines of a probe's own output that are quoted when it dies."""
+_TAIL_BYTES = 20_000
+"""Bytes in which they are looked for; the output as a whole may fill the disk."""
+
+
+_CHILD_SUBREAPER = 36
+"""`PR_SET_CHILD_SUBREAPER` of linux/prctl.h."""
 
 SET_FROM_OUTSIDE = frozenset({"DYN102"})
 """Rules about state that code outside the region changes, which a probe alone may never do."""
@@ -22,49 +78,46 @@ SET_FROM_OUTSIDE = frozenset({"DYN102"})
 Progress = Callable[[int, int, str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A probe before and after the fixes."""
+
+    before: ProbeReport
+    after: ProbeReport
+    same_outputs: bool | None
+    """Whether each call returned the same numbers; None where one of the runs failed."""
+    graphs: tuple[str, ...]
+    """Operations that came (`+ add`) or went (`- mul`) in the first graph of each function."""
+
+
 def confirm(
     probes: Sequence[ProbeRef],
     findings: Sequence[Finding],
     root: Path,
-    settings: Sequence[Setting] = (),
-    backend: str = "aot_eager",
-    calls: int = 12,
-    timeout: float = 300.0,
-    recompile_limit: int | None = None,
-    python: str | None = None,
-    shadows: bool = False,
-    progress: Progress = lambda *_: None,
+    how: Request,
+    timeout: float,
+    python: str,
+    progress: Progress,
 ) -> list[ProbeReport]:
-    """Run each probe in a process of its own and judge the findings by what it showed."""
+    """Run each probe in a process of its own, in the way of a request, and judge the findings by it."""
     reports = []
     for number, probe in enumerate(probes):
         progress(number, len(probes), probe.name)
-        request = requested(probe, findings, root, settings, backend, calls, recompile_limit)
-        request = replace(request, shadows=shadows)
-        reports.append(report(probe, run(request, timeout, python or sys.executable), findings, root))
+        request = requested(probe, findings, root, how)
+        reports.append(report(probe, run(request, timeout, python), findings, root))
     progress(len(probes), len(probes), "")
     return reports
 
 
-def requested(
-    probe: ProbeRef,
-    findings: Sequence[Finding],
-    root: Path,
-    settings: Sequence[Setting] = (),
-    backend: str = "aot_eager",
-    calls: int = 12,
-    recompile_limit: int | None = None,
-) -> Request:
+def requested(probe: ProbeRef, findings: Sequence[Finding], root: Path, how: Request = USUAL) -> Request:
     """Return the request for one probe, with what it has to show so that these findings can be judged."""
-    return Request(
+    return replace(
+        how,
         path=str(probe.path.resolve()),
         probe=probe.name,
         root=str(root),
-        calls=calls,
-        backend=backend,
-        recompile_limit=recompile_limit,
         watch=tuple(dict.fromkeys(finding.subject for finding in findings)),
-        settings=(*settings, *automatic(findings, settings)),
+        settings=(*how.settings, *automatic(findings, how.settings)),
     )
 
 
@@ -72,7 +125,7 @@ def report(probe: ProbeRef, reply: Reply, findings: Sequence[Finding], root: Pat
     """Return the verdicts of a probe on the findings in the files that it loaded."""
     loaded = {relative(path, root) for path in reply.ran or {}}
     near = [finding for finding in findings if finding.span.path in loaded]
-    verdicts = judge(near, reply, root)
+    verdicts = tuple(judged(finding, reply, root) for finding in near)
     recompiles, breaks = unpredicted(verdicts, reply.receipt) if reply.receipt else ((), ())
     return ProbeReport(
         name=probe.name,
@@ -106,3 +159,174 @@ def _values(listed: str) -> tuple[Any, ...]:
     except (ValueError, SyntaxError):
         return tuple(part.strip() for part in listed.split(","))
     return tuple(made)
+
+
+def run(request: Request, timeout: float, python: str = sys.executable) -> Reply:
+    """Run one probe; whatever becomes of it, there is a reply."""
+    _adopt_orphans()
+    with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
+        question, answer, log = (Path(folder) / name for name in ("request.json", "reply.json", "log"))
+        question.write_text(json.dumps(asdict(request)), encoding="utf-8")
+        home = str(Path(__file__).parent.parent.parent)
+        command = [python, "-c", STARTER.format(home=home), str(question), str(answer)]
+        with log.open("wb") as sink:
+            try:
+                process = subprocess.Popen(
+                    command,
+                    cwd=request.root,
+                    env=environment(os.environ, folder),
+                    stdin=subprocess.PIPE,  # never written to: its end tells the probe that we are gone
+                    stdout=sink,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                return Reply("start", error=f"{python} cannot be started: {error.strerror}")
+            ended = _wait(process, timeout)
+        reply = _read(answer)
+        if reply.error:
+            return replace(reply, detail=reply.detail or _last_lines(log))
+        if reply.stage == "done" and process.returncode == 0:
+            return reply
+        if not ended:
+            why = f"took longer than {timeout:g} seconds and was stopped"
+        elif process.returncode < 0:
+            why = f"crashed with {signal.Signals(-process.returncode).name}"
+        else:
+            why = f"ended with status {process.returncode}"
+        return replace(reply, error=f"{why} {STAGES.get(reply.stage, '')}".strip(), detail=_last_lines(log))
+
+
+def environment(outer: Mapping[str, str], folder: str) -> dict[str, str]:
+    """An environment in which nothing is cached, switched off, random or left over."""
+    kept = {name: value for name, value in outer.items() if not name.startswith(DROPPED)}
+    return {
+        **kept,
+        **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder),
+        "TORCHINDUCTOR_CACHE_DIR": str(Path(folder) / "cache"),
+        "TORCH_DYNAMO_AUTOMATIC_DYNAMIC_LOCAL_PGO": "0",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of what a probe leaves behind, on Linux: the init of a container may reap none."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
+    """Whether it ended by itself; it and what it started are killed, also if it did."""
+    try:
+        process.wait(timeout)
+        return True
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        _kill(process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if hasattr(os, "killpg"):
+        with suppress(
+            ProcessLookupError, PermissionError
+        ):  # nothing is left of it, as macOS says of the dead
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
+    if sys.platform == "linux":
+        with suppress(ChildProcessError):
+            while True:
+                os.waitpid(-process.pid, 0)  # those of its group that lost their parents
+    if process.stdin is not None:
+        process.stdin.close()
+
+
+def _read(answer: Path) -> Reply:
+    try:
+        reply: Reply = from_json(Reply, json.loads(files.read(answer, links=False)))
+        return reply
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return Reply("start")
+
+
+def _last_lines(log: Path) -> str:
+    with log.open("rb") as stream:
+        stream.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+        text = stream.read(_TAIL_BYTES).decode("utf-8", "replace")
+    return "\n".join([line for line in text.splitlines() if line.strip()][-TAIL:])
+
+
+def copied(root: Path, fixed: Mapping[str, bytes], to: Path, needed: Iterable[str] = ()) -> Path:
+    """A copy of a project with some files replaced; caches, environments and large files stay behind.
+
+    Folders with files that are `needed` are copied whatever they are called. No link in the copy leads out of
+    it: a linked file is copied, a link to a folder leads to its copy, and other links stay behind.
+    """
+    copy = to / root.name
+    above = {str(parent) for path in (*needed, *fixed) for parent in PurePosixPath(path).parents}
+    _copy_folder(Path(os.path.realpath(root)), copy, "", above)
+    for path, content in fixed.items():
+        target = copy / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        target.write_bytes(content)
+    return copy
+
+
+def _copy_folder(root: Path, copy: Path, below: str, needed: Collection[str]) -> None:
+    (copy / below).mkdir(parents=True)
+    for entry in sorted(os.scandir(root / below), key=lambda entry: entry.name):
+        path = f"{below}/{entry.name}" if below else entry.name
+        left_out = entry.name in DEFAULT_EXCLUDE or entry.name.startswith(".")
+        if left_out and not (entry.is_dir() and path in needed):
+            continue
+        if entry.is_dir():
+            if not entry.is_symlink() or (path in needed and files.inside(entry.path, [str(root)])):
+                _copy_folder(root, copy, path, needed)
+            elif files.inside(entry.path, [str(root)]):
+                there = copy / os.path.relpath(os.path.realpath(entry.path), root)
+                (copy / path).symlink_to(os.path.relpath(there, (copy / path).parent), True)
+        elif entry.is_file() and entry.stat().st_size <= LARGEST:
+            with suppress(PermissionError):  # then the program cannot read it either
+                shutil.copy2(entry.path, copy / path)
+
+
+def compared(before: ProbeReport, after: ProbeReport) -> Comparison:
+    """Return the comparison of one probe before and after the fixes."""
+    ours, theirs = before.reply.receipt, after.reply.receipt
+    same = None
+    if ours and theirs and ours.failure is None and theirs.failure is None:
+        same = _same(before.reply.outputs, after.reply.outputs)
+    return Comparison(before, after, same, tuple(_changes(ours, theirs)) if ours and theirs else ())
+
+
+def _same(ours: Sequence[Digest], theirs: Sequence[Digest]) -> bool:
+    return len(ours) == len(theirs) and all(
+        len(one) == len(other)
+        and all(math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-5) for a, b in zip(one, other, strict=True))
+        for one, other in zip(ours, theirs, strict=True)
+    )
+
+
+def _changes(ours: Receipt, theirs: Receipt) -> Iterable[str]:
+    first, last = _graphs(ours), _graphs(theirs)
+    for function in dict.fromkeys([*first, *last]):
+        lines = difflib.ndiff(first.get(function, ()), last.get(function, ()))
+        changes = [line for line in lines if line[:1] in "+-"]
+        if changes:
+            yield f"{function}: {', '.join(changes)}"
+
+
+def _graphs(receipt: Receipt) -> dict[str, tuple[str, ...]]:
+    """The first graph of each function."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in receipt.compiles:
+        found.setdefault(one.function, one.operations)
+    return found

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dynamo_lint.confirm.messages import Met, Reply
-from dynamo_lint.confirm.receipt import Cause, Frame, GraphBreak, Receipt, Recompile, Unit, relative
+from dynamo_lint.confirm.model import Cause, GraphBreak, Met, Receipt, Recompile, Reply, Unit, relative
 from dynamo_lint.findings import Finding
-from dynamo_lint.logs.break_text import INTENDED
-from dynamo_lint.logs.subjects import Subject, read_subject
+from dynamo_lint.logs.texts import INTENDED, Frame, Subject, compatible, read_subject
 
 VERDICTS = ("confirmed", "stale", "refuted", "unobserved")
 
@@ -37,9 +35,6 @@ EXPRESSIONS = frozenset({"DYN202", "DYN302", "DYN305"})
 """Rules whose subject is what the line says, not the name of state whose values could be watched."""
 
 _RESUMED = re.compile(r"torch_dynamo_resume_in_\w+_at_(\d+)$")
-
-INPUTS = frozenset({"size", "stride", "rank", "dtype", "requires_grad", "class", "dispatch"})
-"""Differences between tensors: what no reading of the code can know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +74,6 @@ class ProbeReport:
         return receipt.calls - 1 - max(one.call for one in receipt.compiles)
 
 
-def judge(findings: Sequence[Finding], reply: Reply, root: Path) -> tuple[Verdict, ...]:
-    """A verdict for each finding, from one probe."""
-    return tuple(_verdict(finding, reply, root) for finding in findings)
-
-
 def unpredicted(verdicts: Iterable[Verdict], receipt: Receipt) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Recompiles and breaks that no finding predicted; what the code asks for is none of them.
 
@@ -103,14 +93,6 @@ def unpredicted(verdicts: Iterable[Verdict], receipt: Receipt) -> tuple[tuple[in
     )
 
 
-def about_inputs(recompile: Recompile) -> bool:
-    """Only shapes, strides or types of tensors changed."""
-    return any(
-        all(cause.kind in ("TENSOR_MATCH", "SHAPE_ENV") and cause.aspect in INPUTS for cause in joint)
-        for joint in recompile.causes
-    )
-
-
 def of_mode(cause: Cause) -> bool:
     """Train or eval, or what holds for the whole process."""
     return cause.kind in MODES or cause.attribute == "training"
@@ -127,7 +109,8 @@ def overall(reports: Iterable[ProbeReport]) -> list[Verdict]:
     return list(best.values())
 
 
-def _verdict(finding: Finding, reply: Reply, root: Path) -> Verdict:
+def judged(finding: Finding, reply: Reply, root: Path) -> Verdict:
+    """Return the verdict of one probe on a finding."""
     receipt = reply.receipt
     if receipt is None:
         return Verdict(finding, "unobserved", "the probe stopped before that line")
@@ -310,18 +293,15 @@ def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Pat
 
 def _same_state(subject: Subject, cause: Cause) -> bool:
     if subject.environment:
-        return (
-            "environ" in cause.source
-            and re.search(rf"\b{re.escape(subject.attribute)}\b", cause.source) is not None
-        )
+        return subject.is_variable_in(cause.source)
     if cause.attribute != subject.attribute:
         return False
     if subject.argument:
         return not cause.bases and cause.owner == subject.owner
     if subject.owner:
         names = {base.rpartition(".")[2] for base in cause.bases} | {cause.owner.rpartition(".")[2]}
-        return subject.owner in names and _compatible(subject.inside, cause.inside)
-    return not cause.bases and _compatible(subject.inside, cause.inside)
+        return subject.owner in names and compatible(subject.inside, cause.inside)
+    return not cause.bases and compatible(subject.inside, cause.inside)
 
 
 def _part_of(subject: Subject, finding: Finding, cause: Cause) -> bool:
@@ -341,12 +321,6 @@ def _wrapped(subject: Subject, finding: Finding, cause: Cause) -> bool:
         and cause.owner == subject.owner
         and cause.inside.endswith(".__code__")
     )
-
-
-def _compatible(one: str, other: str) -> bool:
-    """Two ways into a container, of which either may be known less far: `[...]` is any item."""
-    one, other = (way.partition("[...]")[0] for way in (one, other))
-    return not one or not other or one.startswith(other) or other.startswith(one)
 
 
 def _jointly(subject: Subject | None, recompile: Recompile) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from dynamo_lint.contract import RANKS, XLA, Expectation
-from dynamo_lint.doctor.folders import folder_checks
-from dynamo_lint.doctor.model import ERROR, NOTE, WARNING, Check, Surroundings
+from dynamo_lint.doctor.look import Folder, Surroundings
 from dynamo_lint.models.environment import Variable, environment, misreading, unknown
-from dynamo_lint.required import satisfies
+from dynamo_lint.raw_values import satisfies
+
+ERROR, WARNING, NOTE = "error", "warning", "note"
+"""An error keeps the job from being started."""
 
 _EAGER = {
     "TORCHDYNAMO_SUPPRESS_ERRORS": "code that fails to compile runs eagerly, without a word",
@@ -29,6 +33,32 @@ _SPACE = "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_SEARCH_SPACE"
 _APART = "TORCHINDUCTOR_AUTOTUNE_IN_SUBPROC"
 _MONITORING, _HEARTBEAT = "TORCH_NCCL_ENABLE_MONITORING", "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC"
 
+_GIGABYTE = 1_000_000_000
+_LEAST_BYTES = _GIGABYTE
+_LEAST_FILES = 10_000
+_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})
+_NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "lustre", "ceph", "gpfs", "beegfs", "9p", "glusterfs"})
+_DEFAULT = "TORCHINDUCTOR_CACHE_DIR"
+_LOGS = frozenset({"TORCH_TRACE", "TORCH_DTRACE"})
+"""Folders whose content is looked at once."""
+_NOTHING = Expectation()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that is not as it should be."""
+
+    id: str
+    """The kind of check: `misread`, `unknown`, `contract`, `folder`, `switch`, `pair`, `ranks` or `tools`."""
+    severity: str
+    message: str
+    """The fault and, behind a semicolon, the way out."""
+    variable: str | None = None
+    value: str | None = None
+    """None where the variable is not set."""
+    read_as: str | None = None
+    """The reading of torch, where that is not what the value says."""
+
 
 def examine(seen: Surroundings) -> list[Check]:
     """All that is wrong, the worst first."""
@@ -37,7 +67,7 @@ def examine(seen: Surroundings) -> list[Check]:
         *_values(seen),
         *_contract(seen),
         *_settings(seen),
-        *folder_checks(seen, _in_force(seen)),
+        *_folders(seen),
         *_switches(seen),
         *_pairs(seen),
         *_autotuning(seen),
@@ -229,3 +259,66 @@ def _tools(seen: Surroundings) -> Iterator[Check]:
         yield Check("tools", WARNING, message)
     if seen.gpu and not seen.triton:
         yield Check("tools", WARNING, "there is a GPU, but Triton is not installed; install triton")
+
+
+def _folders(seen: Surroundings) -> Iterator[Check]:
+    """The faults of all folders that variables name."""
+    wanted = _in_force(seen)
+    named = {name for name, variable in environment().variables.items() if variable.kind == "folder"}
+    named |= {name for name, one in wanted.items() if one.writable or one.free_gb or one.not_under}
+    for name in sorted(named):
+        value = seen.environ.get(name)
+        if value:
+            yield from _folder(seen, name, value, wanted.get(name, _NOTHING))
+    if _DEFAULT not in seen.environ and not wanted.get(_DEFAULT, _NOTHING).required:
+        message = f"torch puts its cache below {seen.temporary}; name a folder that outlives the machine"
+        yield Check("folder", NOTE, message, _DEFAULT)
+
+
+def _folder(seen: Surroundings, name: str, value: str, wanted: Expectation) -> Iterator[Check]:
+    """The faults of one folder."""
+    found = seen.look(value)
+
+    def check(severity: str, message: str, kind: str = "folder") -> Check:
+        return Check(kind, severity, message, name, value)
+
+    if found.problem:
+        yield check(ERROR, f"{found.problem}; name a folder in which files can be made")
+        return
+    if not posixpath.isabs(value):
+        yield check(WARNING, "relative, so that each working directory has another; make it absolute")
+    for place in wanted.not_under:
+        if is_under(found.path, place):
+            yield check(ERROR, f"the contract wants it outside of {place}; name another folder", "contract")
+            return
+    if wanted.free_gb and (found.free_bytes or 0) < wanted.free_gb * _GIGABYTE:
+        message = f"{_gigabytes(found)} free, and the contract wants {wanted.free_gb:g} GB; make room"
+        yield check(ERROR, message, "contract")
+    elif found.free_bytes is not None and found.free_bytes < _LEAST_BYTES:
+        yield check(WARNING, f"{_gigabytes(found)} free; make room")
+    if found.free_files is not None and found.free_files < _LEAST_FILES:
+        yield check(WARNING, f"room for {found.free_files} more files only; make room")
+    if name not in _LOGS and (fault := _fleeting(seen, found)):
+        yield check(*fault)
+
+
+def _fleeting(seen: Surroundings, found: Folder) -> tuple[str, str] | None:
+    """How bad it is that a cache will not be found again by the next job, or not soon, and why."""
+    if found.filesystem in _MEMORY:
+        return WARNING, f"in memory ({found.filesystem}): gone with the machine; name a folder on a disk"
+    if any(is_under(found.path, one) for one in {seen.temporary, "/tmp", "/var/tmp", "/dev/shm"}):
+        return WARNING, "a temporary folder, which may be cleared; name a folder that outlives the machine"
+    if found.filesystem in _NETWORK or found.filesystem.startswith("fuse."):
+        why = f"on a network ({found.filesystem}), where many small files are slow"
+        return NOTE, f"{why}; prefer a local disk"
+    return None
+
+
+def is_under(path: str, place: str) -> bool:
+    """Whether a path lies in a folder, or is that; nothing but `/` itself lies in `/`."""
+    path, place = posixpath.normpath(path), posixpath.normpath(place)
+    return path == place or (place != "/" and path.startswith(f"{place}/"))
+
+
+def _gigabytes(found: Folder) -> str:
+    return f"{(found.free_bytes or 0) / _GIGABYTE:.1f} GB"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import discover
-from dynamo_lint.doctor.model import SetInCode
+from dynamo_lint.doctor.look import SetInCode
 from dynamo_lint.models.settings import name_today, settings_made
 from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.project import Project

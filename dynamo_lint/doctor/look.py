@@ -1,4 +1,4 @@
-"""A look at this machine: versions, programs and folders, without an import of torch."""
+"""The surroundings of a job: versions, programs and folders of this machine, without an import of torch."""
 
 from __future__ import annotations
 
@@ -7,18 +7,72 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
 from dynamo_lint.contract import Contract
-from dynamo_lint.doctor.model import Folder, SetInCode, Surroundings
 from dynamo_lint.models.environment import environment
 
 _COUNTS = ("--nproc-per-node", "--nproc_per_node", "--nnodes")
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder, or the place where it would be made, as it was tried out."""
+
+    path: str
+    """Absolute."""
+    problem: str = ""
+    """Why no file can be made in it; empty where one was made and removed."""
+    filesystem: str = ""
+    """Its type, such as `ext4`; empty where the system does not say."""
+    free_bytes: int | None = None
+    free_files: int | None = None
+    """None where the file system does not count them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetInCode:
+    """A line of the project that gives a setting a value."""
+
+    name: str
+    """Dotted, the newest of its names."""
+    value: object
+    """None where only a run tells it."""
+    place: str
+    """The file and the line."""
+    at_site: bool
+    """It stands in the `settings-site` of the contract, under no condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """All that the checks look at."""
+
+    environ: Mapping[str, str]
+    torch: tuple[int, ...] | None
+    """The installed version, or the one that was named; None where neither is known."""
+    judged_as: tuple[int, int]
+    """The version whose table of variables applies."""
+    ranks: bool
+    """The job has several processes."""
+    xla: bool
+    compiler: bool
+    """A C++ compiler is on the path."""
+    gpu: bool
+    triton: bool
+    temporary: str
+    """The folder for temporary files."""
+    look: Callable[[str], Folder]
+    """Tries a folder out."""
+    contract: Contract
+    in_code: tuple[SetInCode, ...] | None = None
+    """All that the code beside the contract sets; None where nobody asks, or there is no code."""
 
 
 def surroundings(

@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple
 
 from dynamo_lint.findings import SEVERITIES, Finding
-from dynamo_lint.logs.break_text import INTENDED
-from dynamo_lint.logs.checks import Check
-from dynamo_lint.logs.explain import explanation
-from dynamo_lint.logs.model import Break, Cause, Frame, Job, Rank, Recompiles
-from dynamo_lint.logs.places import Places
-from dynamo_lint.logs.state import Place, place_of, readable
-from dynamo_lint.logs.subjects import Subject, read_subject
+from dynamo_lint.logs.model import Break, Cause, Job, LogReport, Recompiles
 from dynamo_lint.logs.tally import Process, Told
-from dynamo_lint.logs.writes import Write, static_compiles, writes
+from dynamo_lint.logs.texts import (
+    INTENDED,
+    Check,
+    Frame,
+    Place,
+    Subject,
+    compatible,
+    place_of,
+    read_subject,
+    readable,
+)
+from dynamo_lint.sources import Sources
 
 OF_THE_LINT = "DYN9"
 """How the codes of findings begin that are about the lint, not about compiled code."""
 
+LARGEST_SET = 4
+"""Checks that are tried together."""
+
+Pair = tuple[str, str]
+"""A recompile and an earlier entry that did not fit it."""
+
+GROWTH = frozenset(
+    ("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove")
+)
+"""Methods that change a container in place."""
+
+_INSTALLED = re.compile(r".*[/\\](?:site-packages|dist-packages)[/\\]")
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(?P<function>.+)_at_(?P<line>\d+)$")
 _EFFECTS = ("stale", "once", "per-instance", "per-value", "storm")
 _MODE = "DYN110"
 _SIZES = "DYN506"
 _NOTED = {"reset": ("DYN111",), "sizes": ("DYN506", "DYN507")}
 """Notes of a job, and the rules about what they tell: their findings are borne out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """A job as its sources explain it."""
-
-    causes: tuple[Cause, ...]
-    unexplained: tuple[Recompiles, ...]
-    unseen: tuple[Finding, ...]
-    notes: frozenset[str]
 
 
 class _Line(NamedTuple):
@@ -74,7 +83,7 @@ def explain(
     findings: Sequence[Finding],
     places: Places,
     codes: Mapping[str, str],
-) -> Explained:
+) -> LogReport:
     """Join a job with the findings and the text of its sources.
 
     `codes` has the rule for each id of the registry of graph breaks.
@@ -114,43 +123,29 @@ def explain(
     used = {one.finding for one in causes}
     noted = {code for note, codes in _NOTED.items() if note in job.notes for code in codes}
     used |= {one for one in findings if one.code in noted}
-    return Explained(
+    return LogReport(
+        replace(located(job, places), notes=tuple(sorted({*job.notes, *notes}))),
         tuple(causes),
-        tuple(_located(one, places) for one in unexplained),
+        located(tuple(unexplained), places),
         tuple(one for one in findings if one.effect and _is_loud(one) and one not in used),
-        frozenset(notes),
     )
 
 
-def located(job: Job, places: Places) -> Job:
-    """The job with the paths of the sources as they stand here."""
-
-    def frame(one: Frame) -> Frame:
-        return replace(one, path=places.spelled(one.path))
-
+def located(account: Any, places: Places) -> Any:
+    """A job, or a part of one, with the paths of the sources as they stand here."""
+    if isinstance(account, tuple):
+        return tuple(located(one, places) for one in account)
+    if isinstance(account, dict):
+        return {key: located(one, places) for key, one in account.items()}
+    if not is_dataclass(account) or isinstance(account, type):
+        return account
+    parts = {one.name: getattr(account, one.name) for one in fields(account)}
     return replace(
-        job,
-        recompiles=tuple(_located(one, places) for one in job.recompiles),
-        breaks=tuple(
-            replace(
-                one,
-                path=places.spelled(one.path),
-                stack=tuple((places.spelled(path), line) for path, line in one.stack),
-            )
-            for one in job.breaks
-        ),
-        limits=tuple(replace(one, frame=frame(one.frame)) for one in job.limits),
-        ranks={
-            number: Rank(
-                one.recompiles,
-                one.breaks,
-                one.limits,
-                one.compiles,
-                tuple((frame(where), source, count) for where, source, count in one.frames),
-            )
-            for number, one in job.ranks.items()
+        account,
+        **{
+            name: places.spelled(part) if name == "path" else located(part, places)
+            for name, part in parts.items()
         },
-        moments=tuple(replace(one, frame=frame(one.frame)) for one in job.moments),
     )
 
 
@@ -179,7 +174,8 @@ class _Join:
         """The line that makes a check of a frame fail."""
         resumed = _RESUMED.search(frame.function)
         if check.source.startswith("___stack"):
-            return self._behind_break(frame, int(resumed["line"])) if resumed else None
+            # A value that the line with the break left behind, for which the rest is compiled again.
+            return self._break_at(frame.path, int(resumed["line"])) if resumed else None
         if check.kind == "size":
             return self._static_compile(frame)
         if (
@@ -198,11 +194,10 @@ class _Join:
     def line_of_break(self, broken: Break) -> _Line | None:
         """The line that broke a graph; None where the code asks for the break."""
         line = self._places.line_now(broken.path, broken.line, broken.text)
-        stack = [(broken.path, line), *reversed(broken.stack)]
+        stack = [(broken.path, line), *((one.path, one.line) for one in reversed(broken.stack))]
         for path, number in stack[:2]:
-            here = [one for one in self._findings if self._is_on(one, path, number) and _is_of_break(one)]
-            if here:
-                return _from(max(here, key=_loudness))
+            if known := self._break_at(path, number):
+                return known
         file = self._places.file(broken.path)
         if file is None or broken.id in INTENDED:
             return None
@@ -246,9 +241,9 @@ class _Join:
             return 2
         return int(path is not None and (finding.span.path == path or any(path == step for step, _ in steps)))
 
-    def _behind_break(self, frame: Frame, line: int) -> _Line | None:
-        """The line with the break that left a value behind, for which the rest is compiled again."""
-        here = [one for one in self._findings if self._is_on(one, frame.path, line) and _is_of_break(one)]
+    def _break_at(self, path: str, line: int) -> _Line | None:
+        """The finding at a line that speaks of a break there."""
+        here = [one for one in self._findings if self._is_on(one, path, line) and _is_of_break(one)]
         return _from(max(here, key=_loudness)) if here else None
 
     def _static_compile(self, frame: Frame) -> _Line | None:
@@ -339,18 +334,12 @@ def _logged(check: Check, frame: Frame) -> tuple[str, int, str]:
 def _is_about(subject: Subject, check: Check, place: Place, frame: Frame) -> bool:
     """Whether a finding's subject is the state that was checked."""
     if subject.environment:
-        return (
-            "environ" in check.source
-            and re.search(rf"\b{re.escape(subject.attribute)}\b", check.source) is not None
-        )
+        return subject.is_variable_in(check.source)
     if subject.argument:
         name = re.match(r"\w+", check.source)
         function = subject.owner.rpartition(".")[2]
         return name is not None and name[0] == subject.attribute and function == _original(frame.function)
-    if place.attribute != subject.attribute:
-        return False
-    mine, theirs = (way.partition("[...]")[0] for way in (subject.inside, place.inside))
-    return not mine or not theirs or mine.startswith(theirs) or theirs.startswith(mine)
+    return place.attribute == subject.attribute and compatible(subject.inside, place.inside)
 
 
 def _from(finding: Finding) -> _Line:
@@ -391,22 +380,233 @@ def _loudness(finding: Finding) -> tuple[int, int]:
     return SEVERITIES.index(finding.severity), _EFFECTS.index(finding.effect) if known else 0
 
 
-def _located(one: Recompiles, places: Places) -> Recompiles:
-    return replace(one, frame=replace(one.frame, path=places.spelled(one.frame.path)))
-
-
 def _cause(line: _Line, cost: _Cost, places: Places) -> Cause:
-    return Cause(
-        line.path,
-        line.line,
-        line.code,
-        line.subject,
-        tuple(replace(one, path=places.spelled(one.path)) for one in cost.frames),
-        cost.recompiles,
-        cost.breaks,
-        cost.limits,
-        line.evidence,
-        cost.masked,
-        line.finding,
-        cost.values,
-    )
+    known: dict[str, Any] = {one.name: getattr(cost, one.name) for one in fields(cost)}
+    return Cause(**line._asdict(), **known | {"frames": located(cost.frames, places)})
+
+
+def explanation(frames: Sequence[Told]) -> tuple[str, ...]:
+    """The fewest sources that explain all recompiles of a frame, over all ranks; the most frequent first.
+
+    Dynamo's first reason need not be the cause: for each entry that did not fit, it names the first check
+    that failed, in the order of its guard tree, and that order says nothing about the program. A check that
+    failed for one entry and held for another cannot alone explain a recompile: had it been repaired, the
+    other would still not have fitted. So the smallest set of checks is sought of which each entry failed at
+    least one, with what is known of the values each entry was for.
+    """
+    failed: dict[tuple[int, Pair], dict[str, float]] = {}
+    listed: dict[str, int] = defaultdict(int)
+    for number, told in enumerate(frames):
+        steady = {source for source in told.checks if _always_new(told, source)}
+        for recompile, entries in told.entries:
+            for entry, first in entries:
+                listed[first] += 1
+                failed[number, (recompile, entry)] = {
+                    source: weight
+                    for source in told.checks
+                    if (weight := _weight(told, source, first, recompile, entry, source in steady))
+                }
+    if not failed:
+        return ()
+    return _smallest(failed, listed)
+
+
+def _weight(told: Told, source: str, first: str, recompile: str, entry: str, steady: bool) -> float:
+    """How sure it is that a source did not fit an entry: 1 by the log, 0.5 by its habit, 0 not at all."""
+    if source == first:
+        return 1.0
+    before, now = told.guarded.get((entry, source)), told.guarded.get((recompile, source))
+    if before is not None and now is not None:
+        return float(before != now)
+    return 0.5 if steady else 0.0
+
+
+def _always_new(told: Told, source: str) -> bool:
+    """Whether each entry whose value of a source is known was compiled for another one."""
+    values = [value for (_, checked), value in told.guarded.items() if checked == source]
+    return len(values) > 1 and len(set(values)) == len(values)
+
+
+def _smallest(failed: dict[tuple[int, Pair], dict[str, float]], listed: dict[str, int]) -> tuple[str, ...]:
+    """The best of the smallest sets that meet every pair; all sources if no small one does."""
+    sources = sorted({source for one in failed.values() for source in one}, key=lambda one: -listed[one])
+    for size in range(1, LARGEST_SET + 1):
+        fitting = [
+            chosen
+            for chosen in combinations(sources[:16], size)
+            if all(any(source in one for source in chosen) for one in failed.values())
+        ]
+        if fitting:
+            return max(fitting, key=lambda chosen: _sureness(failed, chosen))
+    return tuple(source for source in sources if listed[source])
+
+
+def _sureness(failed: dict[tuple[int, Pair], dict[str, float]], chosen: tuple[str, ...]) -> float:
+    return sum(max((one.get(source, 0.0) for source in chosen), default=0.0) for one in failed.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A statement that gives an attribute or a global another value."""
+
+    line: int
+    function: str
+    """Bare name of the function around it; empty at the top of a module."""
+    grows: bool = False
+    """It changes a container in place."""
+    outside: bool = False
+    """It writes to another object than `self`."""
+
+
+def writes(text: str, name: str) -> Iterator[Write]:
+    """The places in a file that write to an attribute or global of that name, in order.
+
+    A name is all that a log tells of an attribute, so these are candidates, ordered by how near they are to
+    the frame; a finding, which knows the object, always comes first.
+    """
+    stack: list[tuple[ast.AST, str]] = [(_tree(text), "")]
+    found: list[Write] = []
+    while stack:
+        node, function = stack.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            function = node.name
+        if (write := _write(node, name, function)) is not None:
+            found.append(write)
+        stack.extend((child, function) for child in ast.iter_child_nodes(node))
+    yield from sorted(found, key=lambda one: one.line)
+
+
+def static_compiles(text: str) -> Iterator[int]:
+    """The lines of a file that compile with `dynamic=False`."""
+    for node in ast.walk(_tree(text)):
+        if isinstance(node, ast.Call) and any(
+            one.arg == "dynamic" and isinstance(one.value, ast.Constant) and one.value.value is False
+            for one in node.keywords
+        ):
+            yield node.lineno
+
+
+def _tree(text: str) -> ast.Module:
+    """The syntax of a file; empty where it has none."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+def _write(node: ast.AST, name: str, function: str) -> Write | None:
+    """The write that a statement or call makes to the name, if it does."""
+    targets: list[ast.expr] = []
+    match node:
+        case ast.Assign():
+            targets = node.targets
+        case ast.AugAssign() | ast.AnnAssign() | ast.For() | ast.NamedExpr():
+            targets = [node.target]
+        case ast.Call(ast.Name("setattr"), [_, ast.Constant(value), *_]) if value == name:
+            return Write(node.lineno, function, outside=True)
+        case ast.Call(ast.Attribute(held, method)) if method in GROWTH and _called(held) == name:
+            return Write(node.lineno, function, grows=True)
+    for target in targets:
+        for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+            inner = one.value if isinstance(one, ast.Subscript) else one
+            if _called(inner) == name and (
+                isinstance(inner, ast.Attribute) or not _is_local(inner, function)
+            ):
+                outside = isinstance(inner, ast.Attribute) and not _is_self(inner.value)
+                return Write(one.lineno, function, isinstance(one, ast.Subscript), outside)
+    return None
+
+
+def _called(node: ast.expr) -> str:
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+        case _:
+            return ""
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _is_local(node: ast.expr, function: str) -> bool:
+    """Whether a bare name inside a function is taken for a local one: only `global` would make it none."""
+    return isinstance(node, ast.Name) and bool(function) and not node.id.isupper()
+
+
+class Places:
+    """The linted files by what a log calls them: the job ran elsewhere, perhaps from an older state of it."""
+
+    def __init__(self, sources: Sources, paths: Iterable[str]) -> None:
+        self.sources = sources
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(paths):
+            self._by_name[path.rpartition("/")[2]].append(path)
+        self._known: dict[str, str | None] = {}
+
+    def paths(self) -> list[str]:
+        """All linted files."""
+        return sorted(path for paths in self._by_name.values() for path in paths)
+
+    def file(self, logged: str) -> str | None:
+        """The linted file whose path ends most like a logged one; None where two do, or none."""
+        if logged not in self._known:
+            self._known[logged] = self._find(logged)
+        return self._known[logged]
+
+    def spelled(self, logged: str) -> str:
+        """The linted file that a logged path means; as logged where there is none."""
+        return self.file(logged) or logged
+
+    def moved(self, logged: str, line: int, text: str) -> bool:
+        """Whether another text than the logged one stands at a line now; False where that cannot be told."""
+        path = self.file(logged)
+        return path is not None and bool(text) and not _same(self.sources.line(path, line), text)
+
+    def line_now(self, logged: str, line: int, text: str) -> int:
+        """The line nearest to a logged one that holds its text now; the same number if none does."""
+        path = self.file(logged)
+        if path is None or not text or _same(self.sources.line(path, line), text):
+            return line
+        found = [number for number, one in enumerate(self.lines(path), 1) if _same(one, text)]
+        return min(found, key=lambda number: abs(number - line), default=line)
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of a linted file; none where it cannot be read."""
+        try:
+            return self.sources.text(path).split("\n")
+        except (OSError, ValueError, SyntaxError):
+            return []
+
+    def _find(self, logged: str) -> str | None:
+        if logged.startswith("<"):
+            return None
+        installed = _INSTALLED.match(logged)
+        parts = _parts(logged[installed.end() :] if installed else logged)
+        ranked = sorted(
+            ((_common(parts, _parts(path)), path) for path in self._by_name.get(parts[-1], ())), reverse=True
+        )
+        if not ranked or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
+            return None
+        if installed and ranked[0][0] < len(parts):
+            return None
+        return ranked[0][1]
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in re.split(r"[/\\]", path) if part not in ("", ".")] or [""]
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """How many parts two paths have in common at their ends."""
+    count = 0
+    for mine, theirs in zip(reversed(one), reversed(other), strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two lines are the same but for their spaces."""
+    return one.split() == other.split()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.logs.texts import Frame
 
 KINDS = (
     "value",
@@ -17,22 +18,6 @@ KINDS = (
     "expression",
 )
 """What a failed check was about."""
-
-PROOFS = ("trace", "text", "none")
-"""What a log can prove: a trace tells of every compile, text of what was switched on, nothing of nothing."""
-
-EVIDENCE = ("finding", "assignment", "reading")
-"""How a cause was found: a finding of `check`; an assignment in the sources; only the line that reads it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A function that Dynamo compiled, by the line of its `def` as it was logged."""
-
-    path: str
-    """Relative to the linted root; as logged where no such file is there."""
-    line: int
-    function: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +51,8 @@ class Break:
     count: int
     skips_frame: bool
     """The whole function runs eagerly from then on."""
-    stack: tuple[tuple[str, int], ...] = ()
-    """Path and line of the program's own frames, outermost first."""
+    stack: tuple[Frame, ...] = ()
+    """The lines of the program's own frames, outermost first."""
     text: str = ""
     """The line as it stood when the job ran; empty where the log does not tell."""
 
@@ -127,7 +112,7 @@ class Cause:
     breaks: int
     limits: int
     evidence: str
-    """One of `EVIDENCE`."""
+    """How it was found: `finding` (of `check`), `assignment` (in the sources), `reading` (only that line)."""
     masked: bool = False
     """Dynamo's first reason named another check."""
     finding: Finding | None = None
@@ -156,7 +141,7 @@ class Job:
     """All that the log of a job tells."""
 
     proof: str = "none"
-    """One of `PROOFS`."""
+    """`trace`, which tells of every compile; `text`, of what was switched on; `none`, which tells nothing."""
     torch: str | None = None
     compiles: int | None = None
     recompiles: tuple[Recompiles, ...] = ()

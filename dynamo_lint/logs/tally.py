@@ -1,18 +1,26 @@
-"""Adds up the records of a job: compiles and their reasons, graph breaks, and limits."""
+"""Adds up the records of a job, compiles, their reasons, graph breaks and limits, and holds it to budgets."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import re
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO, cast
 
-from dynamo_lint.logs.break_text import read_break
-from dynamo_lint.logs.checks import Check, read_check
-from dynamo_lint.logs.model import Break, Frame, Job, Limit, Moment, Rank, Recompiles
-from dynamo_lint.logs.records import Record
+from dynamo_lint import files
+from dynamo_lint.contract import Contract, ExpectedBreaks
+from dynamo_lint.logs.model import Break, Budget, Job, Limit, Moment, Rank, Recompiles
+from dynamo_lint.logs.records import Record, records
+from dynamo_lint.logs.texts import INTENDED, Check, Frame, read_break, read_check
+from dynamo_lint.trouble import Trouble
 
 MOST_RECORDS = 64
 """Recompiles of a frame whose reasons are kept one by one; more would say the same again."""
@@ -29,6 +37,14 @@ _FILE = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in ')
 _LIMIT_TYPE = re.compile(r"Limit type: (?P<limit>\w+)")
 _LIMIT_VALUE = re.compile(r"currently set to (?P<value>\d+)")
 _LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|torch|lib[/\\]python3\.\d+)[/\\]|^<")
+
+ENDINGS = ("", ".err", ".gz", ".json", ".jsonl", ".log", ".out", ".stderr", ".stdout", ".txt")
+"""How the names of logs in a folder end; a file that is named itself may be called anything."""
+
+_RANK = re.compile(r"rank[_\-.]?(\d{1,5})", re.IGNORECASE)
+
+Progress = Callable[[int, int], None]
+"""Is told how many bytes have been read, and of how many."""
 
 Place = tuple[str, int]
 
@@ -52,18 +68,6 @@ class Told:
 
 
 @dataclass(slots=True)
-class _Broken:
-    function: str
-    id: str
-    reason: str
-    count: int = 0
-    skips_frame: bool = False
-    stack: tuple[Place, ...] = ()
-    text: str = ""
-    """The line as it stood when the job ran."""
-
-
-@dataclass(slots=True)
 class Attempt:
     """A recompile that may still turn out to have been refused by a limit."""
 
@@ -83,7 +87,7 @@ class Process:
     number: str
     traced: bool
     frames: dict[Frame, Told] = field(default_factory=dict)
-    breaks: dict[Place, _Broken] = field(default_factory=dict)
+    breaks: dict[Place, Break] = field(default_factory=dict)
     limits: dict[tuple[Frame, str], Limit] = field(default_factory=dict)
     compiled: int = 0
     artifacts: set[str] = field(default_factory=set)
@@ -101,6 +105,11 @@ class Process:
     every: int = 1
     seen: int = 0
     notes: set[str] = field(default_factory=set)
+
+    def hit(self, limit: Limit, stamp: str) -> None:
+        """Note that a frame ran into a limit, if that is news."""
+        self.limits.setdefault((limit.frame, limit.limit), limit)
+        self.moment(stamp, limit.frame, "limit")
 
     def moment(self, stamp: str, frame: Frame, kind: str) -> None:
         """Keep a moment; of very many, every second, fourth and so on."""
@@ -155,7 +164,34 @@ class Tally:
 
     def job(self) -> Job:
         """All that was counted."""
-        return _job(self.processes(), self.torch, self.notes)
+        processes, known = self.processes(), set(self.notes)
+        for one in processes:
+            known |= one.notes
+            if one.limits and not one.recompiles:
+                known.add("recompiles-not-logged")
+        traced = any(one.traced for one in processes)
+        ranks = _ranks(processes)
+        if len({one.frames for one in ranks.values()}) > 1 or len({one.limits for one in ranks.values()}) > 1:
+            known.add("ranks-diverge")
+        recompiles = _recompiles(processes)
+        if any(one.kind == "size" for one in recompiles):
+            known.add("sizes")
+        if not processes:
+            known = {"no-log-lines"}
+        counted = [one.compiled for one in processes if one.traced or "guards" in one.artifacts]
+        return Job(
+            proof="trace" if traced else "text" if processes else "none",
+            torch=self.torch,
+            compiles=sum(counted) if counted and len(counted) == len(processes) else None,
+            recompiles=recompiles,
+            breaks=_breaks(processes),
+            limits=tuple(
+                replace(one, rank=process.rank) for process in processes for one in process.limits.values()
+            ),
+            ranks=ranks,
+            moments=_moments(processes),
+            notes=tuple(sorted(known)),
+        )
 
     def logged(self) -> set[str]:
         """The settings of TORCH_LOGS that must have been on; a trace has all that they tell."""
@@ -180,7 +216,9 @@ class Tally:
         key = (hint, record.process, traced, log if traced or not record.process else -1)
         found = self._by_number.get(key)
         if found is not None and record.rank is not None and found.rank not in (None, record.rank):
-            found = next((one for one in self._processes if _same(one, record, hint)), None)
+            same = (hint, record.rank, record.process, traced)
+            alike = (one for one in self._processes if (one.hint, one.rank, one.number, one.traced) == same)
+            found = next(alike, None)
         if found is None:
             found = Process(hint, record.rank, record.process, traced)
             self._processes.append(found)
@@ -233,19 +271,15 @@ class Tally:
         """Count the last attempt to recompile: as a recompile, or as refused by a limit."""
         attempt, process.pending = process.pending, None
         if attempt is None or attempt.frame is None:
-            return
+            return None
         frame = attempt.frame
         if refused:
             number = attempt.id.rpartition("/")[2]
-            key = (frame, "recompile_limit")
-            process.limits.setdefault(
-                key,
-                Limit(frame, key[1], int(number) if number.isdigit() else None, attempt.reasons[0][1].source),
-            )
-            process.moment(attempt.stamp, frame, "limit")
-            return
+            value = int(number) if number.isdigit() else None
+            source = attempt.reasons[0][1].source
+            return process.hit(Limit(frame, "recompile_limit", value, source), attempt.stamp)
         _count(process, _told(process, frame), attempt)
-        process.moment(attempt.stamp, frame, "recompile")
+        return process.moment(attempt.stamp, frame, "recompile")
 
     def _limit(self, process: Process, record: Record) -> None:
         hit = _HIT.search(record.lines[0])
@@ -262,28 +296,22 @@ class Tally:
         if check is not None:
             told.checks.setdefault(check.source, check)
             self._readings(told, [f"- 0/0: {last['told']}" if last else "", *record.lines])
-        key = (frame, hit["limit"])
-        process.limits.setdefault(
-            key, Limit(frame, hit["limit"], int(hit["value"]), check.source if check else "")
-        )
-        process.moment(record.stamp, frame, "limit")
+        source = check.source if check else ""
+        process.hit(Limit(frame, hit["limit"], int(hit["value"]), source), record.stamp)
 
     def _break(self, process: Process, record: Record) -> None:
         told = read_break(record.text)
         own = [one for one in told.stack if not _LIBRARY.search(one.path)]
-        stack = tuple((one.path, one.line) for one in own)
+        stack = tuple(Frame(one.path, one.line, one.function) for one in own)
         where = told.place
         if where is None or (_LIBRARY.search(where[0]) and stack):
-            where = stack[-1] if stack else None
+            where = (stack[-1].path, stack[-1].line) if stack else None
         if where is None:
             return
-        known = process.breaks.setdefault(where, _Broken("", told.id, told.reason))
-        known.count += 1
-        known.skips_frame |= told.skips_frame
-        known.stack = known.stack or stack
         here = next((one for one in reversed(own) if (one.path, one.line) == where), None)
-        if here is not None:
-            known.function, known.text = here.function, here.text
+        function, text = (here.function, here.text) if here is not None else ("", "")
+        found = Break(*where, function, told.id, told.reason, 1, told.skips_frame, stack, text)
+        process.breaks[where] = _together(process.breaks.get(where), found)
         process.moment(record.stamp, Frame(where[0], where[1], ""), "break")
 
     def _readings(self, told: Told, lines: Iterable[str]) -> None:
@@ -296,15 +324,6 @@ class Tally:
                     source = ""
             elif source and (found := _FILE.search(line)) and not _LIBRARY.search(found["path"]):
                 told.readings[source] = (found["path"], int(found["line"]))
-
-
-def _same(process: Process, record: Record, hint: int | None) -> bool:
-    return (process.hint, process.rank, process.number, process.traced) == (
-        hint,
-        record.rank,
-        record.process,
-        record.data is not None,
-    )
 
 
 def _speaks(process: Process) -> bool:
@@ -421,45 +440,9 @@ def _metrics(process: Process, record: Record) -> None:
         return
     limit, value = _LIMIT_TYPE.search(reason), _LIMIT_VALUE.search(reason)
     if limit is not None:
-        key = (attempt.frame, limit["limit"])
-        process.limits.setdefault(
-            key, Limit(*key, int(value["value"]) if value else None, attempt.reasons[0][1].source)
-        )
-        process.moment(attempt.stamp, attempt.frame, "limit")
+        most = int(value["value"]) if value else None
+        process.hit(Limit(attempt.frame, limit["limit"], most, attempt.reasons[0][1].source), attempt.stamp)
         process.pending = None
-
-
-def _job(processes: list[Process], torch: str | None, notes: set[str]) -> Job:
-    known = set(notes)
-    for one in processes:
-        known |= one.notes
-        if one.limits and not one.recompiles:
-            known.add("recompiles-not-logged")
-    traced = any(one.traced for one in processes)
-    ranks = _ranks(processes)
-    if len({one.frames for one in ranks.values()}) > 1 or len({one.limits for one in ranks.values()}) > 1:
-        known.add("ranks-diverge")
-    recompiles = _recompiles(processes)
-    if any(one.kind == "size" for one in recompiles):
-        known.add("sizes")
-    if not processes:
-        known = {"no-log-lines"}
-    counted = [one.compiled for one in processes if one.traced or "guards" in one.artifacts]
-    return Job(
-        proof="trace" if traced else "text" if processes else "none",
-        torch=torch,
-        compiles=sum(counted) if counted and len(counted) == len(processes) else None,
-        recompiles=recompiles,
-        breaks=_breaks(processes),
-        limits=tuple(
-            Limit(one.frame, one.limit, one.value, one.source, process.rank)
-            for process in processes
-            for one in process.limits.values()
-        ),
-        ranks=ranks,
-        moments=_moments(processes),
-        notes=tuple(sorted(known)),
-    )
 
 
 def _recompiles(processes: list[Process]) -> tuple[Recompiles, ...]:
@@ -479,19 +462,24 @@ def _recompiles(processes: list[Process]) -> tuple[Recompiles, ...]:
 
 
 def _breaks(processes: list[Process]) -> tuple[Break, ...]:
-    found: dict[Place, _Broken] = {}
+    found: dict[Place, Break] = {}
     for process in processes:
         for place, one in process.breaks.items():
-            known = found.setdefault(place, _Broken("", one.id, one.reason))
-            known.function = known.function or one.function
-            known.count += one.count
-            known.skips_frame |= one.skips_frame
-            known.stack = known.stack or one.stack
-            known.text = known.text or one.text
-    ordered = sorted(found.items(), key=lambda pair: -pair[1].count)
-    return tuple(
-        Break(path, line, one.function, one.id, one.reason, one.count, one.skips_frame, one.stack, one.text)
-        for (path, line), one in ordered
+            found[place] = _together(found.get(place), one)
+    return tuple(sorted(found.values(), key=lambda one: -one.count))
+
+
+def _together(known: Break | None, more: Break) -> Break:
+    """Breaks at one line as one: of what only some of them tell, what the first of these tells."""
+    if known is None:
+        return more
+    return replace(
+        known,
+        function=known.function or more.function,
+        count=known.count + more.count,
+        skips_frame=known.skips_frame or more.skips_frame,
+        stack=known.stack or more.stack,
+        text=known.text or more.text,
     )
 
 
@@ -546,3 +534,99 @@ def _seconds(stamp: str) -> float | None:
         return datetime.strptime(f"2000{stamp[:20]}", "%Y%m%d %H:%M:%S.%f").timestamp()
     except ValueError:
         return None
+
+
+def budgets(job: Job, contract: Contract, logged: Iterable[str]) -> Iterator[Budget]:
+    """Hold a job against each limit of the contract; `logged` are the settings that were on."""
+    known = set(logged)
+    counted = [one for one in job.breaks if one.id not in INTENDED]
+
+    def broken(breaks: Iterable[Break]) -> int | None:
+        return sum(one.count for one in breaks) or (0 if "graph_breaks" in known else None)
+
+    recompiles = sum(one.count for one in job.recompiles)
+    rest = (one for one in counted if not any(_is_in(one, place) for place in contract.expected_breaks))
+    limits = (
+        ("max-recompiles", contract.max_recompiles, recompiles or (0 if "recompiles" in known else None)),
+        ("max-breaks", contract.max_breaks, broken(rest)),
+        ("max-compiles", contract.max_compiles, job.compiles),
+        ("max-limit-hits", contract.max_limit_hits, len(job.limits)),
+    )
+    yield from (Budget(key, most, seen) for key, most, seen in limits if most is not None)
+    for place in contract.expected_breaks:
+        breaks = broken(one for one in counted if _is_in(one, place))
+        yield Budget(f"expected-breaks {place.place}", place.count, breaks)
+
+
+def _is_in(one: Break, place: ExpectedBreaks) -> bool:
+    """Whether a break is in the file, or function of it, that a contract names."""
+    same = one.path == place.path or one.path.endswith(f"/{place.path}")
+    return same and place.function.rpartition(".")[2] in ("", one.function)
+
+
+def read_logs(
+    paths: Sequence[Path], ignored: Sequence[str] = (), progress: Progress = lambda done, total: None
+) -> Tally:
+    """Add up all records of the logs; raises `Trouble` for what cannot be opened.
+
+    `-` is stdin. `ignored` are texts: a record that holds one is known and not counted.
+    """
+    tally = Tally(ignored)
+    chosen = [one for path in paths for one in _files(path)]
+    total = sum(_size(one) for one in chosen)
+    done = 0
+    for number, path in enumerate(chosen):
+        hint = _rank(path) if len(chosen) > 1 else None
+        before = done
+        try:
+            with _opened(path) as stream:
+                for record in records(stream, lambda count, start=before: progress(start + count, total)):  # type: ignore[misc]
+                    tally.add(record, hint, number)
+        except (OSError, EOFError) as error:
+            if isinstance(error, OSError) and error.strerror:
+                raise Trouble(f"{path}: cannot be read: {error.strerror}") from None
+            tally.notes.add("truncated")
+        done += _size(path)
+    return tally
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """A file itself; of a folder, the logs below it that are its own."""
+    if str(path) == "-" or not path.is_dir():
+        if str(path) != "-" and not path.exists():
+            raise Trouble(f"{path}: there is no such file or folder")
+        yield path
+        return
+    tops = [files.around(path)]
+    found = [
+        one
+        for one in sorted(path.rglob("*"))
+        if one.suffix.lower() in ENDINGS and one.is_file() and files.inside(one, tops)
+    ]
+    if not found:
+        raise Trouble(f"{path}: holds no logs ({', '.join(ENDINGS[1:])})")
+    yield from found
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    if str(path) == "-":
+        yield sys.stdin.buffer
+    elif path.suffix.lower() == ".gz":
+        with gzip.open(path) as packed:
+            yield cast(BinaryIO, packed)
+    else:
+        with path.open("rb") as stream:
+            yield stream
+
+
+def _size(path: Path) -> int:
+    """Bytes; 0 where that is not known before."""
+    return os.path.getsize(path) if str(path) != "-" and path.is_file() else 0
+
+
+def _rank(path: Path) -> int | None:
+    """The rank that the name of a file or of its folder tells: `rank3.log`, `attempt_0/3/stderr.log`."""
+    if found := _RANK.search(path.name):
+        return int(found[1])
+    return int(path.parent.name) if path.parent.name.isdigit() and len(path.parent.name) < 6 else None

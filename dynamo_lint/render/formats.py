@@ -1,55 +1,52 @@
-"""The output formats by name; each is one module, loaded when it is used."""
+"""The output formats by name, each loaded when it is used, and the surroundings that they are given."""
 
 from __future__ import annotations
 
-from dynamo_lint.render.view import View
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
 from dynamo_lint.report import Report
+from dynamo_lint.sources import Sources
+from dynamo_lint.terminal import Look
+
+_FUNCTIONS = {
+    "full": "text.full",
+    "concise": "text.concise",
+    "grouped": "text.grouped",
+    "statistics": "text.statistics",
+    "json": "json_format.render",
+    "json-lines": "json_format.lines",
+    "sarif": "sarif.render",
+    "github": "services.github",
+    "gitlab": "services.gitlab",
+    "rdjson": "services.rdjson",
+    "junit": "services.junit",
+    "html": "html.check.render",
+}
+"""Module and function of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The surroundings of a rendering: text layout, sources, and the root of paths."""
+
+    look: Look
+    sources: Sources
+    base: Path
+    """The folder that CI services count paths from, absolute."""
+    min_confidence: str = "likely"
+
+    def path(self, path: str) -> str:
+        """A path of the report as a CI service wants it: POSIX, relative to the checkout."""
+        absolute = os.path.normpath(self.look.root / path)
+        return os.path.relpath(absolute, self.base).replace(os.sep, "/")
 
 
 def render(name: str, report: Report, view: View) -> str:
     """The report in the format of that name."""
-    match name:
-        case "concise":
-            from dynamo_lint.render import concise
-
-            return concise.render(report, view.look)
-        case "grouped":
-            from dynamo_lint.render import grouped
-
-            return grouped.render(report, view.look)
-        case "json":
-            from dynamo_lint.render import json_format
-
-            return json_format.render(report)
-        case "json-lines":
-            from dynamo_lint.render import json_lines
-
-            return json_lines.render(report)
-        case "sarif":
-            from dynamo_lint.render import sarif
-
-            return sarif.render(report, view)
-        case "github":
-            from dynamo_lint.render import github
-
-            return github.render(report, view)
-        case "gitlab":
-            from dynamo_lint.render import gitlab
-
-            return gitlab.render(report, view)
-        case "rdjson":
-            from dynamo_lint.render import rdjson
-
-            return rdjson.render(report, view)
-        case "junit":
-            from dynamo_lint.render import junit
-
-            return junit.render(report, view)
-        case "html":
-            from dynamo_lint.render.html import check
-
-            return check.render(report, view)
-        case _:
-            from dynamo_lint.render import full
-
-            return full.render(report, view.sources, view.look)
+    module, _, function = _FUNCTIONS[name].rpartition(".")
+    made: Callable[[Report, View], str] = getattr(import_module(f"dynamo_lint.render.{module}"), function)
+    return made(report, view)

@@ -1,35 +1,72 @@
-"""The account of a job's logs for people: what cost most, the line to change, and what is not known."""
+"""The account of a job's logs for people: what cost most, the line to change, and what is not known.
+
+First the whole of it as text, and as findings for the formats that annotate lines; then its sentences, which
+the page has too.
+"""
 
 from __future__ import annotations
 
-from dynamo_lint.logs.model import Cause, LogReport
-from dynamo_lint.render import log_words as words
-from dynamo_lint.render.prose import applicable, sentence
-from dynamo_lint.terminal import Look, clean
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dynamo_lint.findings import Finding, Span
+from dynamo_lint.logs.model import Break, Budget, Cause, Job, LogReport, Recompiles
+from dynamo_lint.logs.texts import Frame
+from dynamo_lint.render.prose import applicable, claim
+from dynamo_lint.report import Compiled, Report
+from dynamo_lint.terminal import Look, clean, counted
 
 _MOST_UNSEEN = 8
+
+NOTES = {
+    "masked": "Dynamo's first reason is not the cause: it names the first failed check of its guard tree; "
+    "others fail in the reasons of further entries.",
+    "sizes": "Some recompiles are for another size of an input, which no state of the program explains.",
+    "no-log-lines": "Not one line of Dynamo is in these logs, which proves nothing. Run the job with "
+    "TORCH_LOGS=recompiles,graph_breaks, or with TORCH_TRACE set to a folder.",
+    "recompiles-not-logged": "A limit was hit and no recompile is in the log: the log settings were off. Run "
+    "the job with TORCH_LOGS=recompiles,graph_breaks to see every recompile.",
+    "truncated": "The last record is cut off, as when a job is killed: what came after it is not counted.",
+    "head-lost": "The first compiles of a frame are missing: the log does not begin with the job.",
+    "sources-moved": "The sources have changed since the job ran: lines were found again by name and text.",
+    "ranks-diverge": "The ranks did not compile the same frames for the same reasons. With collectives in "
+    "compiled code, a rank that compiles while the others wait looks like a hang.",
+    "reset": "Compile numbers start again in one process: something calls `torch._dynamo.reset()`.",
+}
+"""Each note in a sentence or two."""
+
+PROOFS = {
+    "trace": "a structured trace, which tells of every compile",
+    "text": "a text log, which tells what was switched on when the job ran",
+    "none": "nothing",
+}
+
+SIZES = "DYN506"
+"""The rule about sizes that vary under `dynamic=False`."""
+
+LIMITS = {"recompile_limit": "recompile limit", "accumulated_recompile_limit": "accumulated recompile limit"}
 
 
 def render(report: LogReport, look: Look) -> str:
     """All of it, in sections that are left out where they are empty."""
+    apart = "ranks-diverge" in report.job.notes
+    differences = [look.wrapped(line, "  ", "    ") for line in divergence(report, look)] if apart else []
+    unknown = [look.wrapped(unexplained(one, look), "  ", "    ") for one in report.unexplained]
     sections = [
-        [look.wrapped(words.counts(report.job), "", "  ")],
-        _divergence(report, look),
+        [look.wrapped(counts(report.job), "", "  ")],
+        [look.paint("The ranks did not compile alike", fg="red", bold=True), *differences] if apart else [],
         *([_cause(one, report, look)] for one in report.causes),
-        _rest(report, look),
-        _breaks(report, look),
-        _unseen(report, look),
-        _budgets(report, look),
+        _titled("No line of the sources explains", unknown, look),
+        _titled("Other graph breaks", _breaks(report, look), look),
+        _titled("Findings of `check` that this job did not bear out", _unseen(report, look), look),
+        _titled("Budgets", _budgets(report, look), look),
         _notes(report, look),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
-def _divergence(report: LogReport, look: Look) -> list[str]:
-    if "ranks-diverge" not in report.job.notes:
-        return []
-    title = look.paint("The ranks did not compile alike", fg="red", bold=True)
-    return [title, *(look.wrapped(line, "  ", "    ") for line in words.divergence(report, look))]
+def _titled(title: str, lines: list[str], look: Look) -> list[str]:
+    return [look.paint(title, bold=True), *lines] if lines else []
 
 
 def _cause(cause: Cause, report: LogReport, look: Look) -> str:
@@ -37,11 +74,11 @@ def _cause(cause: Cause, report: LogReport, look: Look) -> str:
     colour = "red" if cause.limits or (finding and finding.effect in ("eager", "storm")) else "yellow"
     place = look.paint(look.place(cause.path, cause.line), bold=True)
     rule = look.paint(cause.code, bold=True) + (f" {finding.name}" if finding else "")
-    what = look.paint(words.cost(cause, report.job, look), fg=colour)
+    what = look.paint(cost(cause, report.job, look), fg=colour)
     lines = [f"{place}: {rule}".rstrip(": "), f"  {clean(what) if not look.colour else what}"]
-    if seen := words.values(cause):
+    if seen := values(cause):
         lines.append(look.wrapped(f"compiled for {cause.subject} = {seen}", "  ", "    "))
-    lines.append(look.wrapped(_capitalised(finding.message if finding else words.advice(cause))))
+    lines.append(look.wrapped(claim(finding.message if finding else advice(cause))))
     if finding is not None and finding.fix is not None:
         lines.append(
             look.wrapped(f"fix:  {finding.fix.message}{applicable(finding.fix, '')}", "  ", "        ")
@@ -53,63 +90,177 @@ def _cause(cause: Cause, report: LogReport, look: Look) -> str:
     return "\n".join(lines)
 
 
-def _capitalised(text: str) -> str:
-    return sentence(text)[:1].upper() + sentence(text)[1:]
-
-
-def _rest(report: LogReport, look: Look) -> list[str]:
-    if not report.unexplained:
-        return []
-    lines = [look.wrapped(words.unexplained(one, look), "  ", "    ") for one in report.unexplained]
-    return [look.paint("No line of the sources explains", bold=True), *lines]
-
-
 def _breaks(report: LogReport, look: Look) -> list[str]:
     """The breaks that no cause stands for."""
-    told = {words.place(one) for one in report.causes if one.breaks}
+    told = {place(one) for one in report.causes if one.breaks}
     rest = [one for one in report.job.breaks if (one.path, one.line) not in told]
-    if not rest:
-        return []
-    lines = [
-        look.wrapped(f"{look.place(one.path, one.line)}: {words.broken(one)}", "  ", "    ") for one in rest
-    ]
-    return [look.paint("Other graph breaks", bold=True), *lines]
+    return [look.wrapped(f"{look.place(one.path, one.line)}: {broken(one)}", "  ", "    ") for one in rest]
 
 
 def _unseen(report: LogReport, look: Look) -> list[str]:
-    if not report.unseen:
-        return []
     shown = [
         f"  {look.place(one.span.path, one.span.line)} {one.code} {clean(one.subject)}"
         for one in report.unseen[:_MOST_UNSEEN]
     ]
     more = len(report.unseen) - len(shown)
-    title = "Findings of `check` that this job did not bear out"
-    return [look.paint(title, bold=True), *shown, *([f"  and {more} more"] if more else [])]
+    return [*shown, f"  and {more} more"] if more else shown
 
 
 def _budgets(report: LogReport, look: Look) -> list[str]:
-    if not report.budgets:
-        return []
     lines = []
     for one in report.budgets:
-        word, colour = (
-            ("over", "red")
-            if one.exceeded
-            else ("unproved", "yellow")
-            if one.seen is None
-            else ("ok", "green")
-        )
-        lines.append(f"  {look.paint(f'{word:<8}', fg=colour, bold=True)} {clean(words.budget(one))}")
-    return [look.paint("Budgets", bold=True), *lines]
+        known = ("over", "red") if one.exceeded else ("ok", "green")
+        word, colour = ("unproved", "yellow") if one.seen is None else known
+        lines.append(f"  {look.paint(f'{word:<8}', fg=colour, bold=True)} {clean(budget(one))}")
+    return lines
 
 
 def _notes(report: LogReport, look: Look) -> list[str]:
     told = [note for note in report.job.notes if note != "masked"]
-    lines = [look.wrapped(words.NOTES[note]) for note in told if note in words.NOTES]
+    lines = [look.wrapped(NOTES[note]) for note in told if note in NOTES]
     if not report.linted:
         lines.append(look.wrapped("No sources were read, so no line is named."))
-    proof = f"proof: {words.PROOFS[report.job.proof]}"
+    proof = f"proof: {PROOFS[report.job.proof]}"
     if report.job.proof == "text" and report.job.compiles is None:
         proof += "; compiles are not logged"
     return [*lines, look.paint(proof, dim=True)]
+
+
+def as_report(report: LogReport, look: Look, torch_version: tuple[int, int]) -> Report:
+    """A report with one finding for each cause: the linter's own where it has one, with what it has cost."""
+    found = tuple(_finding(one, report, look) for one in report.causes)
+    return Report(
+        root=look.root, torch_version=torch_version, files=0, compiled=Compiled(0, 0), findings=found
+    )
+
+
+def _finding(cause: Cause, report: LogReport, look: Look) -> Finding:
+    told = cost(cause, report.job, look)
+    severity = "error" if cause.limits else "warning"
+    if cause.finding is not None:
+        stronger = "error" if "error" in (severity, cause.finding.severity) else severity
+        return replace(cause.finding, severity=stronger, cost=f"This job: {told}. {cause.finding.cost}")
+    return Finding(
+        code=cause.code or "DYN000",
+        name="logged",
+        span=Span(cause.path, cause.line, 1, cause.line, 1),
+        message=advice(cause),
+        cost=f"This job: {told}",
+        severity=severity,
+        effect="break" if cause.breaks else "storm",
+        confidence="certain",
+        symbol="",
+        subject=cause.subject,
+    )
+
+
+def counts(job: Job) -> str:
+    """The cost of the whole job in one line."""
+    parts = []
+    if job.compiles is not None:
+        parts.append(counted(job.compiles, "compile"))
+    for noun, count in (
+        ("recompile", sum(one.count for one in job.recompiles)),
+        ("graph break", sum(one.count for one in job.breaks)),
+    ):
+        told = count or job.proof == "trace"
+        parts.append(counted(count, noun) if told else f"no {noun}s logged")
+    parts.append(f"{counted(len(job.limits), 'limit')} hit")
+    ranks = f" on {len(job.ranks)} ranks" if job.ranks else ""
+    return ", ".join(parts) + ranks + (f" (torch {job.torch})" if job.torch else "")
+
+
+def cost(cause: Cause, job: Job, look: Look) -> str:
+    """The cost of a cause: `7 recompiles of forward (a.py:11), then its limit (8): eager since`."""
+    parts = []
+    names = ", ".join(frame_name(one, look) for one in cause.frames[:3])
+    names += f" and {len(cause.frames) - 3} more" if len(cause.frames) > 3 else ""
+    if cause.recompiles:
+        parts.append(f"{counted(cause.recompiles, 'recompile')} of {names}")
+    if cause.limits:
+        hit = next((one for one in job.limits if one.frame in cause.frames), None)
+        name = LIMITS.get(hit.limit, hit.limit) if hit else "limit"
+        value = f" ({hit.value})" if hit and hit.value is not None else ""
+        who = "" if cause.recompiles else f"{names}: "
+        ranks = f" on {cause.limits} ranks" if cause.limits > 1 and job.ranks else ""
+        parts.append(f"{who}{'then its' if cause.recompiles else 'the'} {name}{value}{ranks}: eager since")
+    if cause.breaks:
+        skips = any(one.skips_frame for one in job.breaks if (one.path, one.line) == place(cause))
+        whole = ", and the whole function runs eagerly" if skips else ""
+        parts.append(f"{counted(cause.breaks, 'graph break')}{whole}")
+    return ", ".join(parts)
+
+
+def place(cause: Cause) -> tuple[str, int]:
+    """Path and line of the code that a cause is in: of a break, where it broke."""
+    broken = next((one for one in cause.frames if not one.function), None)
+    return (broken.path, broken.line) if broken else (cause.path, cause.line)
+
+
+def advice(cause: Cause) -> str:
+    """Say what is known of a cause that no finding speaks of, and what to do."""
+    if cause.code == SIZES:
+        return (
+            "this compiles for fixed sizes, and the inputs have others: mark the axis that changes with "
+            "`torch._dynamo.mark_dynamic`, or leave `dynamic` out"
+        )
+    if cause.breaks:
+        return f"`{cause.subject}` broke the graph"
+    if cause.evidence == "assignment":
+        return (
+            f"an assignment changes `{cause.subject}`: found by its name, so look whether it is this object's"
+        )
+    return f"this line reads `{cause.subject}`; nothing here shows what changes it"
+
+
+def values(cause: Cause) -> str:
+    """The values that compiled code was for: `0, 2, 4, ...`; empty where there are none."""
+    shown = ", ".join(cause.values[:6])
+    return shown + (", ..." if shown and len(cause.values) > 6 else "")
+
+
+def unexplained(one: Recompiles, look: Look) -> str:
+    """A recompile that no line was found for."""
+    why = {
+        "size": "another size of an input; `torch._dynamo.mark_dynamic` keeps one graph for all",
+        "requires_grad": "an input that needs a gradient where the last one did not",
+    }.get(one.kind, f"`{one.guard}` failed")
+    return f"{counted(one.count, 'recompile')} of {frame_name(one.frame, look)} for `{one.source}`: {why}"
+
+
+def budget(one: Budget) -> str:
+    """A limit and what was seen."""
+    if one.seen is None:
+        return f"{one.key}: {one.allowed} allowed, and the log cannot tell"
+    return f"{one.key}: {one.allowed} allowed, {one.seen} seen"
+
+
+def broken(one: Break) -> str:
+    """A break in one line, without its place."""
+    whole = ", the whole function runs eagerly" if one.skips_frame else ""
+    return f"{counted(one.count, 'graph break')} {one.id}{whole}: {one.reason}".replace("  ", " ")
+
+
+def divergence(report: LogReport, look: Look) -> Iterator[str]:
+    """For each rank that differs from the rank that most are like, what it compiled."""
+    ranks = report.job.ranks
+    usual = max(
+        (one.frames for one in ranks.values()),
+        key=lambda frames: sum(other.frames == frames for other in ranks.values()),
+        default=(),
+    )
+    for number, one in ranks.items():
+        if one.frames == usual:
+            continue
+        more = [entry for entry in one.frames if entry not in usual]
+        told = ", ".join(
+            f"{counted(count, 'recompile')} of {frame_name(frame, look)} for `{source}`"
+            for frame, source, count in more[:4]
+        )
+        yield f"rank {number}: {told or 'none of the recompiles of the others'}"
+
+
+def frame_name(frame: Frame, look: Look) -> str:
+    """A frame as people name it: `forward` (a.py:11)."""
+    name = f"`{frame.function}` " if frame.function else ""
+    return f"{name}({look.place(frame.path, frame.line)})"

@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile, relative
+from dynamo_lint.confirm.model import Cause, Receipt, Recompile, relative
+from dynamo_lint.confirm.run import Comparison
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, explaining
-from dynamo_lint.logs.break_text import INTENDED
+from dynamo_lint.logs.texts import INTENDED
+from dynamo_lint.render.receipt_json import costs as numbers
 from dynamo_lint.render.receipt_json import summary
-from dynamo_lint.terminal import Look, clean, clipped
+from dynamo_lint.terminal import Look, clean, clipped, counted
 
 COLOURS = {"confirmed": "red", "stale": "red", "refuted": "green", "unobserved": "yellow"}
+OUTPUTS = {True: "the same", False: "NOT the same", None: "not compared"}
 MOST_VALUES = 4
 
 
 def render(reports: Sequence[ProbeReport], look: Look) -> str:
     """All probes, separated by blank lines."""
     return "\n".join("\n".join(_probe(report, look)) + "\n" for report in reports)
+
+
+def fixed(comparisons: Sequence[Comparison], applied: int, look: Look) -> str:
+    """A table of costs before and after, and what changed in the graphs."""
+    title = f"With {counted(applied, 'fix', 'fixes')} applied to a copy"
+    lines = [look.paint(title, bold=True)]
+    for one in comparisons:
+        before, after = numbers(one.before), numbers(one.after)
+        lines.append(f"  {look.paint(clean(one.before.name), bold=True)}")
+        if one.after.reply.error:
+            lines.append(look.wrapped(f"failed after the fixes: {one.after.reply.error}", "    ", "    "))
+        lines += [f"    {name:<13} {before[name]:>5} -> {after[name]}" for name in before]
+        lines.append(f"    {'outputs':<13} {OUTPUTS[one.same_outputs]}")
+        graphs = one.graphs or ("as before",)
+        lines += [look.wrapped(f"{text}", f"    {'graphs':<13} ", " " * 18) for text in graphs]
+    return "\n".join(lines) + "\n"
 
 
 def conclusion(reports: Sequence[ProbeReport]) -> str:
@@ -30,7 +49,7 @@ def conclusion(reports: Sequence[ProbeReport]) -> str:
     if counts["failed"]:
         parts.append(f"{counts['failed']} of {len(reports)} probes failed")
     what = ", ".join(parts) or "nothing to confirm"
-    return f"{len(reports)} probe{'s' * (len(reports) != 1)}: {what}.\n"
+    return f"{counted(len(reports), 'probe')}: {what}.\n"
 
 
 def _probe(report: ProbeReport, look: Look) -> list[str]:
@@ -47,11 +66,10 @@ def _probe(report: ProbeReport, look: Look) -> list[str]:
     told = [one for one in report.verdicts if one.verdict != "unobserved"]
     for one in sorted(told, key=lambda one: VERDICTS.index(one.verdict)):
         lines += ["", *_verdict(one, receipt, look)]
-    missed = [receipt.recompiles[index] for index in report.unpredicted_recompiles]
-    for count, example, cause in grouped(missed):
-        lines += ["", *_unpredicted(count, example, cause, look)]
-    for index in report.unpredicted_breaks:
-        lines += ["", *_unpredicted_break(receipt.breaks[index], look)]
+    word = look.paint("not predicted by any finding", fg="magenta", bold=True)
+    for where, what, why, hangs in surprises(report, receipt):
+        lines += ["", f"  {word} {_place(*where, look)} {clean(what.replace('`', ''))}"]
+        lines += [look.wrapped(text, " " * 14, " " * (16 if hangs else 14)) for text in why]
     silent = [one for one in report.verdicts if one.verdict == "unobserved"]
     lines += ["", *_unobserved(silent, look)] if silent else []
     intended = [one for one in receipt.breaks if one.id in INTENDED]
@@ -69,11 +87,11 @@ def costs(report: ProbeReport, receipt: Receipt) -> Iterable[str]:
     compiles = len(receipt.compiles)
     recompiles, breaks = len(receipt.recompiles), len(receipt.breaks)
     if not compiles and not breaks:
-        yield f"{_count(receipt.calls, 'call')}, and nothing was compiled in any of them"
+        yield f"{counted(receipt.calls, 'call')}, and nothing was compiled in any of them"
         return
     ends = {True: "same results as eager", False: f"WRONG: {receipt.mismatch}", None: ""}
-    counts = [_count(receipt.calls, "call"), _count(compiles, "graph"), _count(recompiles, "recompile")]
-    counts += [_count(breaks, "graph break")] if breaks else []
+    counts = [counted(receipt.calls, "call"), counted(compiles, "graph"), counted(recompiles, "recompile")]
+    counts += [counted(breaks, "graph break")] if breaks else []
     yield ", ".join(counts) + f"; {ends[receipt.matches_eager]}"
     if receipt.failure is not None:
         failure = receipt.failure
@@ -86,7 +104,9 @@ def costs(report: ProbeReport, receipt: Receipt) -> Iterable[str]:
         quiet = f"the last {since} calls compiled nothing" if since else "still compiling in the last call"
         yield quiet
     if reply.hit_limit:
-        eager = f"; {_count(len(reply.eager_calls), 'call')} ran no graph at all" if reply.eager_calls else ""
+        eager = (
+            f"; {counted(len(reply.eager_calls), 'call')} ran no graph at all" if reply.eager_calls else ""
+        )
         yield f"over the recompile limit ({reply.recompile_limit}): runs eagerly after that{eager}"
 
 
@@ -137,21 +157,6 @@ def grouped(recompiles: Sequence[Recompile]) -> list[tuple[int, Recompile, Cause
     return [(len(group), *group[0]) for group in groups.values()]
 
 
-def _unpredicted(count: int, one: Recompile, cause: Cause | None, look: Look) -> list[str]:
-    word = look.paint("not predicted by any finding", fg="magenta", bold=True)
-    where = (
-        _place(cause.path, cause.line, look)
-        if cause and cause.path
-        else _place(one.path, one.first_line, look)
-    )
-    calls = f"{_count(count, 'recompile')} of {clean(one.function)}, first in call {one.call + 1}"
-    lines = [f"  {word} {where} {calls}"]
-    if cause is None:
-        lines.append(look.wrapped(one.reasons[0] if one.reasons else "", " " * 14, " " * 14))
-        return lines
-    return [*lines, *(look.wrapped(met(one), " " * 14, " " * 16) for one in one.causes[0][:MOST_VALUES])]
-
-
 def met(cause: Cause) -> str:
     """The check that failed, and the value that it met."""
     if cause.aspect:
@@ -159,21 +164,27 @@ def met(cause: Cause) -> str:
     return f"guard `{cause.guard}` met {cause.actual}"
 
 
-def _unpredicted_break(one: GraphBreak, look: Look) -> list[str]:
-    word = look.paint("not predicted by any finding", fg="magenta", bold=True)
-    what = "the function runs eagerly" if one.skips_frame else "graph break"
-    ident = f" ({clean(one.id)})" if one.id else ""
-    return [
-        f"  {word} {_place(one.path, one.line, look)} {what} in {clean(one.function)}{ident}",
-        look.wrapped(one.reason, " " * 14, " " * 14),
-    ]
+def surprises(
+    report: ProbeReport, receipt: Receipt
+) -> Iterator[tuple[tuple[str, int], str, tuple[str, ...], bool]]:
+    """Path and line, event and reasons of what no finding predicted, and whether they are guards that failed.
+
+    Recompiles that were caused alike are one.
+    """
+    missed = [receipt.recompiles[index] for index in report.unpredicted_recompiles]
+    for count, one, cause in grouped(missed):
+        where = (cause.path, cause.line) if cause is not None and cause.path else (one.path, one.first_line)
+        joint = one.causes[0][:MOST_VALUES] if cause is not None else ()
+        what = f"{counted(count, 'recompile')} of `{one.function}`, first in call {one.call + 1}"
+        yield where, what, tuple(map(met, joint)) or one.reasons[:1], bool(joint)
+    for index in report.unpredicted_breaks:
+        broken = receipt.breaks[index]
+        what = "the function runs eagerly" if broken.skips_frame else "graph break"
+        ident = f" ({broken.id})" if broken.id else ""
+        yield (broken.path, broken.line), f"{what} in `{broken.function}`{ident}", (broken.reason,), False
 
 
 def _place(path: str, line: int, look: Look) -> str:
     return (
         look.place(relative(path, look.root), line) if Path(path).is_absolute() else f"{clean(path)}:{line}"
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"

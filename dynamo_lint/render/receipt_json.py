@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from dynamo_lint import __version__
-from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile, relative
+from dynamo_lint.confirm.model import NOTHING, Cause, GraphBreak, Recompile, relative
+from dynamo_lint.confirm.run import Comparison
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, overall
-from dynamo_lint.render.escapes import json_text
+from dynamo_lint.render.prose import json_text, picked
 
 SCHEMA_VERSION = 1
 
@@ -37,51 +38,66 @@ def summary(reports: Sequence[ProbeReport]) -> dict[str, int]:
     return {**{word: counts[word] for word in VERDICTS}, "unpredicted": missed, "failed": failed}
 
 
-def _probe(report: ProbeReport, root: Path) -> dict[str, Any]:
-    reply, receipt = report.reply, report.reply.receipt
-    known = receipt.recompiles if receipt else ()
+def fixed(comparisons: Sequence[Comparison], applied: int) -> dict[str, Any]:
+    """The effect of the fixes, probe by probe."""
     return {
-        "name": report.name,
-        "path": report.path,
-        "line": report.line,
-        "error": reply.error or None,
-        "detail": reply.detail or None,
-        "backend": receipt.backend if receipt else None,
-        "calls": receipt.calls if receipt else 0,
-        "compiles": len(receipt.compiles) if receipt else 0,
-        "hit_limit": reply.hit_limit if receipt else None,
-        "recompile_limit": reply.recompile_limit if receipt else None,
-        "matches_eager": receipt.matches_eager if receipt else None,
-        "mismatch": (receipt.mismatch or None) if receipt else None,
-        "calls_since_last_compile": report.flat_since,
-        "failure": _failure(receipt),
-        "recompiles": [_recompile(one, root) for one in known],
-        "graph_breaks": [_break(one, root) for one in receipt.breaks] if receipt else [],
-        "findings": [_verdict(one) for one in report.verdicts],
-        "unpredicted": list(report.unpredicted_recompiles),
-        "unpredicted_breaks": list(report.unpredicted_breaks),
-        "problems": [*reply.problems, *(receipt.problems if receipt else ())],
+        "applied": applied,
+        "probes": [
+            {
+                "name": one.before.name,
+                "before": costs(one.before),
+                "after": costs(one.after),
+                "error": one.after.reply.error or None,
+                **picked(one, "same_outputs", "graphs"),
+            }
+            for one in comparisons
+        ],
     }
 
 
-def _failure(receipt: Receipt | None) -> dict[str, Any] | None:
-    if receipt is None or receipt.failure is None:
-        return None
-    return {"call": receipt.failure.call, "type": receipt.failure.type, "message": receipt.failure.message}
+def costs(report: ProbeReport) -> dict[str, int]:
+    """How often a probe compiled, compiled again and broke a graph."""
+    receipt = report.reply.receipt or NOTHING
+    return {
+        "compiles": len(receipt.compiles),
+        "recompiles": len(receipt.recompiles),
+        "graph_breaks": len(receipt.breaks),
+    }
+
+
+def _probe(report: ProbeReport, root: Path) -> dict[str, Any]:
+    reply, receipt = report.reply, report.reply.receipt or NOTHING
+    limit = picked(reply, "hit_limit", "recompile_limit")
+    return {
+        **picked(report, "name", "path", "line"),
+        "error": reply.error or None,
+        "detail": reply.detail or None,
+        "backend": receipt.backend or None,
+        "calls": receipt.calls,
+        "compiles": len(receipt.compiles),
+        **(limit if reply.receipt is not None else dict.fromkeys(limit)),
+        "matches_eager": receipt.matches_eager,
+        "mismatch": receipt.mismatch or None,
+        "calls_since_last_compile": report.flat_since,
+        "failure": receipt.failure and picked(receipt.failure, "call", "type", "message"),
+        "recompiles": [_recompile(one, root) for one in receipt.recompiles],
+        "graph_breaks": [_break(one, root) for one in receipt.breaks],
+        "findings": [_verdict(one) for one in report.verdicts],
+        "unpredicted": report.unpredicted_recompiles,
+        "unpredicted_breaks": report.unpredicted_breaks,
+        "problems": [*reply.problems, *receipt.problems],
+    }
 
 
 def _recompile(one: Recompile, root: Path) -> dict[str, Any]:
     first = one.causes[0][0] if one.causes and one.causes[0] else None
+    about = _cause(first, root) if first else {}
     return {
         "function": f"{relative(one.path, root)}::{one.function}",
         "call": one.call,
-        "guard": first.guard if first else None,
-        "owner": (first.owner or None) if first else None,
-        "attribute": first.attribute if first else None,
-        "expected": first.expected if first else None,
-        "actual": first.actual if first else None,
+        **{key: about.get(key) for key in ("guard", "owner", "attribute", "expected", "actual")},
         "cause": ("sole" if len(one.causes[0]) == 1 else "joint") if first else None,
-        "path": relative(first.path, root) if first and first.path else None,
+        "path": about.get("path"),
         "line": first.line if first and first.path else None,
         "alternatives": [[_cause(cause, root) for cause in joint] for joint in one.causes],
         "reasons": list(one.reasons),
@@ -90,13 +106,11 @@ def _recompile(one: Recompile, root: Path) -> dict[str, Any]:
 
 def _cause(cause: Cause, root: Path) -> dict[str, Any]:
     return {
-        "kind": cause.kind,
-        "guard": cause.guard,
+        **picked(cause, "kind", "guard"),
         "owner": cause.owner or None,
         "attribute": cause.attribute,
         "inside": cause.inside or None,
-        "expected": cause.expected,
-        "actual": cause.actual,
+        **picked(cause, "expected", "actual"),
         "path": relative(cause.path, root) if cause.path else None,
         "line": cause.line or None,
     }
@@ -109,22 +123,15 @@ def _break(one: GraphBreak, root: Path) -> dict[str, Any]:
         "path": path,
         "line": one.line,
         "id": one.id or None,
-        "reason": one.reason,
-        "skips_frame": one.skips_frame,
-        "call": one.call,
-        "count": one.count,
+        **picked(one, "reason", "skips_frame", "call", "count"),
     }
 
 
 def _verdict(one: Verdict) -> dict[str, Any]:
     return {
-        "fingerprint": one.finding.fingerprint,
-        "code": one.finding.code,
-        "subject": one.finding.subject,
-        "path": one.finding.span.path,
-        "line": one.finding.span.line,
-        "verdict": one.verdict,
-        "why": one.why,
+        **picked(one.finding, "fingerprint", "code", "subject"),
+        **picked(one.finding.span, "path", "line"),
+        **picked(one, "verdict", "why"),
         "evidence": list(one.recompiles),
         "evidence_breaks": list(one.breaks),
     }

@@ -10,8 +10,8 @@ from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions
-from dynamo_lint.render.escapes import json_text
 from dynamo_lint.render.json_format import SCHEMA_VERSION, skipped_object, unresolved_object
+from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, clipped, text_width
 
@@ -25,14 +25,9 @@ def render_json(regions: Regions, files: Mapping[str, FileFacts]) -> str:
         "schema_version": SCHEMA_VERSION,
         "entries": [
             {
-                "path": entry.path,
-                "line": entry.line,
-                "idiom": entry.idiom,
-                "target": entry.target,
+                **picked(entry, "path", "line", "idiom", "target"),
                 "confidence": entry.confidence.word,
-                "regional": entry.regional,
-                "condition": entry.condition,
-                "instances": entry.instances,
+                **picked(entry, "regional", "condition", "instances"),
             }
             for entry in regions.entries
         ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -11,10 +12,8 @@ from dynamo_lint import REPOSITORY, __version__
 from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.pages import Page, load_pages, page_url
-from dynamo_lint.render.escapes import json_text, sarif_text
-from dynamo_lint.render.linehash import line_hashes
-from dynamo_lint.render.prose import explained, sentence
-from dynamo_lint.render.view import View
+from dynamo_lint.render.formats import View
+from dynamo_lint.render.prose import explained, json_text, sarif_text, sentence
 from dynamo_lint.report import Report
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -28,6 +27,11 @@ WORST = (({"storm", "stale", "eager"}, "error"), ({"break", "per-value", "per-in
 
 LONGEST_DESCRIPTION = 1024
 """Characters that GitHub keeps of a description."""
+
+WINDOW = 100
+BASE = 37
+END = 0xFFFF
+"""Stands behind the last character of a file; after it come zeros."""
 
 
 def render(report: Report, view: View) -> str:
@@ -157,13 +161,15 @@ def _fix(fix: Fix, view: View) -> dict[str, Any]:
 
 
 def _location(view: View, span: Span) -> dict[str, Any]:
-    return {"physicalLocation": {"artifactLocation": {"uri": _uri(view, span.path)}, "region": _region(span)}}
+    return _at(view, span.path, _region(span))
 
 
 def _line(view: View, path: str, line: int) -> dict[str, Any]:
-    return {
-        "physicalLocation": {"artifactLocation": {"uri": _uri(view, path)}, "region": {"startLine": line}}
-    }
+    return _at(view, path, {"startLine": line})
+
+
+def _at(view: View, path: str, region: dict[str, int]) -> dict[str, Any]:
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(view, path)}, "region": region}}
 
 
 def _region(span: Span) -> dict[str, int]:
@@ -194,3 +200,28 @@ def _of_file(view: View, path: str, wanted: Iterable[int]) -> Iterable[tuple[int
         return line_hashes(view.sources.text(path), wanted).items()
     except (OSError, ValueError, SyntaxError):
         return ()
+
+
+def line_hashes(text: str, wanted: Iterable[int]) -> dict[int, str]:
+    """The hashes of the wanted lines, by line number from 1; `text` has `\\n` line ends.
+
+    GitHub code scanning recognises a line by them (github/codeql-action: src/fingerprints.ts): by the 100
+    characters that start with it, blanks and tabs left out, as a polynomial in 37 modulo 2**64; the n-th line
+    of a file with the same hash ends in `:n`.
+    """
+    bare = text.replace(" ", "").replace("\t", "")
+    units = bare.encode("utf-16-le", errors="surrogatepass")
+    values = [units[i] | units[i + 1] << 8 for i in range(0, len(units), 2)]
+    starts = [0, *(at + 1 for at, value in enumerate(values) if value == ord("\n"))]
+    values += [END, *[0] * WINDOW]
+    last = max(wanted := set(wanted), default=0)
+    seen: Counter[int] = Counter()
+    found = {}
+    for line, start in enumerate(starts[:last], 1):
+        digest = 0
+        for value in values[start : start + WINDOW]:
+            digest = digest * BASE + value & 0xFFFF_FFFF_FFFF_FFFF
+        seen[digest] += 1
+        if line in wanted:
+            found[line] = f"{digest:x}:{seen[digest]}"
+    return found

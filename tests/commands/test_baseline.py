@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint import cli
-from dynamo_lint.baseline import BaselineError, read
+from dynamo_lint.baseline import read
+from dynamo_lint.trouble import Trouble
 from tests.commands.test_cli import CLEAN, COUNTER, here
 
 __all__ = ["here"]
@@ -159,5 +160,5 @@ def test_entries_on_one_line_are_understood_too(tmp_path: Path) -> None:
     file = tmp_path / "known.json"
     file.write_text(f'{{"schema_version": 1, "findings": [{ENTRY}, {ENTRY}]}}')
     assert [entry.line for entry in read(file).entries] == [1, 1]
-    with pytest.raises(BaselineError, match="no such file"):
+    with pytest.raises(Trouble, match="no such file"):
         read(tmp_path / "nowhere.json")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint import cli
-from dynamo_lint.commands import progress
+from dynamo_lint.commands import output as progress
 from dynamo_lint.config import Settings, load
 from tests.commands.test_cli import COUNTER, here, spawn
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from dynamo_lint.confirm.child.causes import minimal_sets
-from dynamo_lint.confirm.discover import DiscoveryTrouble, find, probes
-from dynamo_lint.confirm.receipt import (
+from dynamo_lint.confirm.model import (
     Cause,
     Compile,
     Failure,
-    Frame,
     GraphBreak,
     Receipt,
     Recompile,
     Unit,
-    receipt_from_json,
+    from_json,
 )
-from dynamo_lint.logs.state import Place, place_of, readable
+from dynamo_lint.confirm.probes import find, probes
+from dynamo_lint.logs.texts import Frame, Place, place_of, readable
+from dynamo_lint.trouble import Trouble
 
 
 @pytest.mark.parametrize(
@@ -85,18 +85,6 @@ def test_a_guard_is_readable_as_its_program_spells_it(guard: str, shown: str) ->
     assert readable(guard) == shown
 
 
-def test_what_failed_in_every_version_is_the_cause_and_what_failed_besides_in_old_ones_is_not() -> None:
-    assert minimal_sets([{"n": 1}, {"n": 1, "x": 2}, {"n": 1, "y": 3}]) == [(1,)]
-
-
-def test_state_that_failed_together_in_the_only_version_is_a_joint_cause() -> None:
-    assert minimal_sets([{"n": 1, "x": 2}]) == [(1, 2)]
-
-
-def test_versions_that_failed_in_different_state_are_alternatives() -> None:
-    assert minimal_sets([{"a": 1, "b": 2}, {"c": 3}, {}]) == [(3,), (1, 2)]
-
-
 def test_a_receipt_survives_json() -> None:
     frame = Frame("m.py", 3, "forward")
     cause = Cause(
@@ -127,7 +115,7 @@ def test_a_receipt_survives_json() -> None:
         failure=Failure(1, "ValueError", "no", (frame,)),
         matches_eager=True,
     )
-    assert receipt_from_json(json.loads(json.dumps(receipt.to_json()))) == receipt
+    assert from_json(Receipt, json.loads(json.dumps(asdict(receipt)))) == receipt
 
 
 def test_probes_are_top_level_functions_called_probe(tmp_path: Path) -> None:
@@ -149,5 +137,5 @@ def test_what_is_no_probe_is_told_by_name(name: str, tmp_path: Path) -> None:
     (tmp_path / "p.py").write_text("def probe_a(): ...\n")
     (tmp_path / "other.py").write_text("x = 1\n")
     (tmp_path / "broken.py").write_text("def probe_(:\n")
-    with pytest.raises(DiscoveryTrouble, match=name.partition("::")[0]):
+    with pytest.raises(Trouble, match=name.partition("::")[0]):
         find([name], tmp_path)

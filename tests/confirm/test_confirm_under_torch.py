@@ -22,10 +22,9 @@ from torch.utils._traceback import shorten_filename
 from dynamo_lint import cli
 from dynamo_lint.confirm.child import stacks
 from dynamo_lint.confirm.child.testimony import reply_to
-from dynamo_lint.confirm.child.witness import observe
-from dynamo_lint.confirm.launch import run
-from dynamo_lint.confirm.messages import Reply, Request, Setting
-from dynamo_lint.confirm.receipt import Cause, Receipt
+from dynamo_lint.confirm.child.witness import minimal_sets, observe
+from dynamo_lint.confirm.model import Cause, Receipt, Reply, Request, Setting
+from dynamo_lint.confirm.run import run
 
 torch.set_num_threads(1)
 X = torch.ones(2, 4)
@@ -494,3 +493,15 @@ def test_the_command_line_comes_before_the_contract(tmp_path: Path, monkeypatch:
     (tmp_path / "dynamo-lint.toml").write_text("[contract]\nmax-breaks = 0\n")
     monkeypatch.chdir(tmp_path)
     assert cli.run(["confirm", "main.py", "--calls", "2", "-q", "--max-breaks", "1"]) == 0
+
+
+def test_what_failed_in_every_version_is_the_cause_and_what_failed_besides_in_old_ones_is_not() -> None:
+    assert minimal_sets([{"n": 1}, {"n": 1, "x": 2}, {"n": 1, "y": 3}]) == [(1,)]
+
+
+def test_state_that_failed_together_in_the_only_version_is_a_joint_cause() -> None:
+    assert minimal_sets([{"n": 1, "x": 2}]) == [(1, 2)]
+
+
+def test_versions_that_failed_in_different_state_are_alternatives() -> None:
+    assert minimal_sets([{"a": 1, "b": 2}, {"c": 3}, {}]) == [(3,), (1, 2)]

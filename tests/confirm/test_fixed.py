@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.confirm.fixed import compared, copied
-from dynamo_lint.confirm.messages import Reply
-from dynamo_lint.confirm.receipt import Compile, Receipt
+from dynamo_lint.confirm.model import Compile, Receipt, Reply
+from dynamo_lint.confirm.run import compared, copied
 from dynamo_lint.confirm.verdicts import ProbeReport
-from dynamo_lint.render import fixed as fixed_format
+from dynamo_lint.render import receipt
 from dynamo_lint.terminal import Look
 
 
@@ -61,13 +60,13 @@ def test_other_numbers_or_other_shapes_are_other_outputs(outputs: tuple[tuple[fl
 
 def test_a_probe_that_fails_after_the_fixes_says_so() -> None:
     broken = replace(probe(), reply=Reply("eager", error="NameError: n"))
-    shown = fixed_format.render([compared(probe(), broken)], 1, Look())
+    shown = receipt.fixed([compared(probe(), broken)], 1, Look())
     assert "failed after the fixes: NameError: n" in shown
     assert "not compared" in shown
 
 
 def test_costs_stand_side_by_side() -> None:
-    shown = fixed_format.render([compared(probe("linear"), probe("iadd", "linear"))], 2, Look())
+    shown = receipt.fixed([compared(probe("linear"), probe("iadd", "linear"))], 2, Look())
     assert shown.splitlines() == [
         "With 2 fixes applied to a copy",
         "  probe_it",

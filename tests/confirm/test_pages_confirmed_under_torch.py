@@ -11,8 +11,8 @@ pytest.importorskip("torch")
 
 from dynamo_lint.config import Settings
 from dynamo_lint.confirm.child.testimony import reply_to
-from dynamo_lint.confirm.discover import probes_of
-from dynamo_lint.confirm.messages import Reply
+from dynamo_lint.confirm.model import Reply
+from dynamo_lint.confirm.probes import probes_of
 from dynamo_lint.confirm.run import report, requested
 from dynamo_lint.confirm.verdicts import TRACELESS, ProbeReport
 from dynamo_lint.discovery import discover

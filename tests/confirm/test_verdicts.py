@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from dynamo_lint.confirm.budget import Budget, exceeded
-from dynamo_lint.confirm.discover import ProbeRef
-from dynamo_lint.confirm.launch import environment
-from dynamo_lint.confirm.messages import Met, Reply, Request, Setting, reply_from_json, request_from_json
-from dynamo_lint.confirm.project import folder_of
-from dynamo_lint.confirm.receipt import Cause, Compile, Frame, GraphBreak, Receipt, Recompile, Unit
-from dynamo_lint.confirm.run import automatic, read_setting, report
-from dynamo_lint.confirm.verdicts import ProbeReport, Verdict, about_inputs, overall
-from dynamo_lint.contract import ExpectedBreaks
+from dynamo_lint.confirm.budget import exceeded
+from dynamo_lint.confirm.model import (
+    Cause,
+    Compile,
+    GraphBreak,
+    Met,
+    Receipt,
+    Recompile,
+    Reply,
+    Request,
+    Setting,
+    Unit,
+    from_json,
+)
+from dynamo_lint.confirm.probes import ProbeRef, folder_of
+from dynamo_lint.confirm.run import automatic, environment, read_setting, report
+from dynamo_lint.confirm.verdicts import ProbeReport, Verdict, overall
+from dynamo_lint.contract import Contract, ExpectedBreaks
 from dynamo_lint.findings import Finding, Span
-from dynamo_lint.logs.subjects import Subject, read_subject
+from dynamo_lint.logs.texts import Frame, Subject, read_subject
 from dynamo_lint.render import receipt as text
 from dynamo_lint.render import receipt_json
 from dynamo_lint.terminal import Look
@@ -360,8 +369,6 @@ def test_what_no_finding_predicted_is_listed_but_not_what_the_code_asks_for() ->
     reply = Reply("done", receipt=receipt(recompile(SHAPE), breaks=(print_call, disabled)), ran={})
     found = report(PROBE, reply, [COUNTER], ROOT)
     assert (found.unpredicted_recompiles, found.unpredicted_breaks) == ((0,), (0,))
-    assert about_inputs(recompile(SHAPE))
-    assert not about_inputs(recompile(CAUSE, SHAPE))
 
 
 def test_findings_in_files_that_the_probe_never_loads_are_not_judged() -> None:
@@ -379,8 +386,8 @@ def test_one_probe_that_confirms_is_enough() -> None:
 
 def test_a_budget_names_what_is_over_it() -> None:
     found = report(PROBE, Reply("done", receipt=receipt(recompile(CAUSE))), [], ROOT)
-    assert exceeded([found], Budget(recompiles=1, graph_breaks=0, graphs=1)) == []
-    assert exceeded([found], Budget(recompiles=0)) == ["probe_it: 1 recompiles, but the budget is 0"]
+    assert exceeded([found], Contract(max_recompiles=1, max_breaks=0, max_compiles=1)) == []
+    assert exceeded([found], Contract(max_recompiles=0)) == ["probe_it: 1 recompiles, but the budget is 0"]
 
 
 def broken(*lines: int, id: str = "GB0059") -> tuple[GraphBreak, ...]:
@@ -392,8 +399,8 @@ def broken(*lines: int, id: str = "GB0059") -> tuple[GraphBreak, ...]:
 def test_a_budget_of_breaks_names_their_lines_and_leaves_out_what_the_code_asks_for() -> None:
     breaks = broken(5, 9) + broken(7, id="GB0098")
     found = report(PROBE, Reply("done", receipt=receipt(breaks=breaks)), [], ROOT)
-    assert exceeded([found], Budget(graph_breaks=2, home=ROOT)) == []
-    assert exceeded([found], Budget(graph_breaks=1, home=ROOT)) == [
+    assert exceeded([found], Contract(max_breaks=2), ROOT) == []
+    assert exceeded([found], Contract(max_breaks=1), ROOT) == [
         "probe_it: 2 graph breaks, but the budget is 1 (moe.py:5, moe.py:9)"
     ]
 
@@ -409,7 +416,9 @@ def test_breaks_that_are_expected_count_against_their_own_number(tmp_path: Path)
 
     def said(count: int, function: str = "", most: int | None = 0, path: str = "moe.py") -> list[str]:
         return exceeded(
-            [found, found], Budget(None, most, None, (ExpectedBreaks(path, function, count),), tmp_path)
+            [found, found],
+            Contract(max_breaks=most, expected_breaks=(ExpectedBreaks(path, function, count),)),
+            tmp_path,
         )
 
     assert said(2) == []
@@ -451,9 +460,9 @@ def test_state_changed_from_outside_gets_a_schedule_unless_values_are_given() ->
 
 def test_messages_survive_json() -> None:
     request = Request("p.py", "probe_a", "/", watch=("M.n",), settings=(Setting("M.n", (1, "a")),))
-    assert request_from_json(json.loads(json.dumps(request.to_json()))) == request
+    assert from_json(Request, json.loads(json.dumps(asdict(request)))) == request
     reply = Reply("done", receipt=receipt(recompile(CAUSE)), ran={"m.py": (1,)}, met=(met("M.n", "0"),))
-    assert reply_from_json(json.loads(json.dumps(reply.to_json()))) == reply
+    assert from_json(Reply, json.loads(json.dumps(asdict(reply)))) == reply
 
 
 def test_a_probe_runs_without_what_would_hide_or_cache() -> None:

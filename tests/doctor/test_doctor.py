@@ -12,10 +12,18 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.contract import Contract, Expectation
-from dynamo_lint.doctor.checks import examine
-from dynamo_lint.doctor.folders import is_under
-from dynamo_lint.doctor.look import installed, launches_ranks, look, numbers, rank, surroundings
-from dynamo_lint.doctor.model import Check, Folder, SetInCode, Surroundings
+from dynamo_lint.doctor.checks import Check, examine, is_under
+from dynamo_lint.doctor.look import (
+    Folder,
+    SetInCode,
+    Surroundings,
+    installed,
+    launches_ranks,
+    look,
+    numbers,
+    rank,
+    surroundings,
+)
 
 HOME = {"TORCHINDUCTOR_CACHE_DIR": "/mnt/cache"}
 FINE = Folder("/mnt/cache", filesystem="ext4", free_bytes=10**12, free_files=10**9)

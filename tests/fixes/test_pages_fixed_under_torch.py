@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from dynamo_lint.confirm.child.program import Program, compiled, eager
-from dynamo_lint.confirm.discover import probes
+from dynamo_lint.confirm.probes import probes
 from tests.fixes.fixing import fixed
 
 ROOT = Path(__file__).parent.parent.parent

@@ -15,13 +15,13 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dynamo_lint import cli
 from dynamo_lint.cli import app
-from dynamo_lint.logs.checks import read_check
-from dynamo_lint.logs.explain import explanation
-from dynamo_lint.logs.model import Frame, Job
-from dynamo_lint.logs.places import Places
+from dynamo_lint.logs.causes import Places, explanation
+from dynamo_lint.logs.model import Job
 from dynamo_lint.logs.records import LONGEST_LINE, records
 from dynamo_lint.logs.tally import MOST_MOMENTS, Tally, Told
+from dynamo_lint.logs.texts import Frame, read_check
 from dynamo_lint.sources import Sources
 
 JOBS = Path(__file__).parent / "jobs"
@@ -413,11 +413,11 @@ class TestCommand:
             run("empty.log", "--settings", "recompiles,graph_breaks", "--max-recompiles", "0").exit_code == 0
         )
 
-    def test_what_cannot_be_read_is_one_line(self, job: Path) -> None:
+    def test_what_cannot_be_read_is_one_line(self, job: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (job / "folder").mkdir()
         for name in ("missing.log", "folder"):
-            done = run(name)
-            assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+            assert cli.run(["logs", name]) == 2
+            assert len(capsys.readouterr().err.splitlines()) == 1
 
     def test_a_contract_is_held(self, job: Path) -> None:
         lay(job, "break_in_loop")

@@ -9,7 +9,6 @@ from dynamo_lint.logs.model import (
     Break,
     Budget,
     Cause,
-    Frame,
     Job,
     Limit,
     LogReport,
@@ -17,6 +16,7 @@ from dynamo_lint.logs.model import (
     Rank,
     Recompiles,
 )
+from dynamo_lint.logs.texts import Frame
 
 MOE = "fixtures/moe/hazard/moe.py"
 ATTENTION = "fixtures/moe/hazard/attention.py"
@@ -70,7 +70,7 @@ JOB = Job(
             "Attempted to call `getattr` with a name that is not constant",
             2,
             False,
-            STACK,
+            tuple(Frame(path, line, "") for path, line in STACK),
         ),
     ),
     limits=tuple(Limit(BLOCK, "recompile_limit", 8, "self._overflow_total", rank) for rank in (0, 1)),

@@ -16,14 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynamo_lint.config import OUTPUT_FORMATS
-from dynamo_lint.confirm.fixed import Comparison
-from dynamo_lint.confirm.messages import Reply
-from dynamo_lint.confirm.receipt import Cause, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.model import Cause, GraphBreak, Receipt, Recompile, Reply
+from dynamo_lint.confirm.run import Comparison
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict
 from dynamo_lint.findings import FileError
-from dynamo_lint.render import fixed, formats, github, receipt, receipt_json, regions, summary
-from dynamo_lint.render.escapes import json_text, markdown, sarif_text
-from dynamo_lint.render.view import View
+from dynamo_lint.render import formats, receipt, receipt_json, regions, services
+from dynamo_lint.render.formats import View
+from dynamo_lint.render.prose import json_text, markdown, sarif_text
+from dynamo_lint.render.text import summary
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean
@@ -201,7 +201,7 @@ def test_sarif_stays_valid_and_has_no_links(text: str) -> None:
 @given(texts)
 def test_the_step_summary_is_a_table_of_text_and_code(text: str) -> None:
     found, view = report(text)
-    said = github.overflow(replace(found, findings=found.findings * 12), view)
+    said = services.overflow(replace(found, findings=found.findings * 12), view)
     check_lines(said)
     rows = [line for line in said.split("\n") if line.startswith("| ")][1:]
     assert len(rows) == len(found.findings) * 12 - said.count("more are") - 3 * 10
@@ -248,15 +248,15 @@ def test_receipts_and_regions_print_no_more_than_text(text: str) -> None:
     for said in (
         receipt.render(probes, look),
         receipt.conclusion(probes),
-        fixed.render(comparison, 1, look),
+        receipt.fixed(comparison, 1, look),
         regions.render_text(tainted(REGIONS, text), FILES, look),
         regions.render_why([tainted(HOT, text)], report(text)[1].sources, look),
         regions.render_why_not({text: [text]}, look),
-        summary.render(report(text)[0], look),
+        summary(report(text)[0], look),
     ):
         check_lines(said)
     for said in (
-        receipt_json.render(probes, ROOT, fixed.as_json(comparison, 1)),
+        receipt_json.render(probes, ROOT, receipt_json.fixed(comparison, 1)),
         regions.render_json(tainted(REGIONS, text), FILES),
     ):
         assert said.isascii()

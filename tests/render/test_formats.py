@@ -18,10 +18,10 @@ from pytest_snapshot.plugin import Snapshot
 from dynamo_lint import cli
 from dynamo_lint.config import OUTPUT_FORMATS
 from dynamo_lint.findings import EFFECTS, Edit, Finding, Fix, Span
-from dynamo_lint.render import formats, github
-from dynamo_lint.render.linehash import line_hashes
-from dynamo_lint.render.rdjson import byte_column
-from dynamo_lint.render.view import View
+from dynamo_lint.render import formats, services
+from dynamo_lint.render.formats import View
+from dynamo_lint.render.sarif import line_hashes
+from dynamo_lint.render.services import byte_column
 from dynamo_lint.report import Compiled, Report
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
@@ -289,7 +289,7 @@ def test_github_annotations_show_control_characters(root: Path) -> None:
 def test_no_file_name_ends_its_cell_in_the_step_summary(root: Path) -> None:
     odd = replace(FIXABLE, span=Span("x|`<img src=a>`|.py", 1, 1, 1, 2))
     view = View(Look(root=root, cwd=root), Sources(root), root)
-    text = github.overflow(Report(root, (2, 13), 1, COUNTS, (odd,) * 12), view)
+    text = services.overflow(Report(root, (2, 13), 1, COUNTS, (odd,) * 12), view)
     row = text.strip().splitlines()[-1]
     assert row.startswith("| <code>x&#124;&#96;&#60;img src&#61;a&#62;&#96;&#124;.py:1</code> | [DYN101](")
 
@@ -326,7 +326,7 @@ def test_what_github_would_not_annotate_goes_to_the_step_summary(
 def test_step_summary_stays_within_what_github_accepts(root: Path) -> None:
     many = [replace(FIXABLE, message="x" * 10_000) for _ in range(300)]
     view = View(Look(root=root, cwd=root), Sources(root), root)
-    text = github.overflow(Report(root, (2, 13), 1, COUNTS, tuple(many)), view)
+    text = services.overflow(Report(root, (2, 13), 1, COUNTS, tuple(many)), view)
     assert len(text.encode()) < 1024 * 1024
     assert re.search(r"\n\d+ more are in the log", text)
 

@@ -16,18 +16,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from dynamo_lint.confirm.fixed import Comparison
-from dynamo_lint.confirm.messages import Reply
-from dynamo_lint.confirm.receipt import Cause, Compile, GraphBreak, Receipt, Recompile
+from dynamo_lint.confirm.model import Cause, Compile, GraphBreak, Receipt, Recompile, Reply
+from dynamo_lint.confirm.run import Comparison
 from dynamo_lint.confirm.verdicts import ProbeReport, Verdict
 from dynamo_lint.findings import EFFECTS, SEVERITIES, Edit, FileError, Finding, Fix, Span
 from dynamo_lint.logs.model import KINDS, Job, LogReport, Moment
+from dynamo_lint.render.formats import View
 from dynamo_lint.render.html import check, confirm, words
 from dynamo_lint.render.html.drawing import MOST_LANES, bar, timeline
-from dynamo_lint.render.html.findings import card, excerpt, hunks
+from dynamo_lint.render.html.findings import excerpt, hunks
 from dynamo_lint.render.html.logs import render_log
 from dynamo_lint.render.html.page import FOLDER, prose
-from dynamo_lint.render.view import View
 from dynamo_lint.report import Compiled, Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look
@@ -461,11 +460,12 @@ def test_probes_that_observe_little_of_many_findings_fit_as_well() -> None:
 
 
 def test_a_finding_brings_its_chain_to_the_page_with_the_line_itself_last() -> None:
-    shown = card(FIXABLE, SOURCES, "f1")
-    assert [(box.place, box.function, box.code, box.here) for box in shown.chain] == [
-        ("train.py:2", "", "layer.compile()", False),
-        ("src/block.py:3", "Block.forward", "", False),
-        ("src/moe.py:11", "MoE.forward", "self._overflow_total += 1", True),
+    said = checked(FIXABLE)
+    chain = said[said.index('<ol class="chain">') : said.index("</ol>")]
+    assert re.findall(r"<li(.*?)><b>.*?</b>(.*?)<i>(.*?)</i>(.*)", chain) == [
+        ("", "", "train.py:2", "<code>layer.compile()</code>"),
+        ("", " in <code>Block.forward</code>", "src/block.py:3", ""),
+        (' class="here"', " in <code>MoE.forward</code>", "src/moe.py:11", ""),
     ]
 
 

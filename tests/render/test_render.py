@@ -14,8 +14,9 @@ from dynamo_lint.index.ir import FileFacts, Function
 from dynamo_lint.pages import parse_page
 from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
-from dynamo_lint.render import concise, full, json_format, page, statistics, summary
+from dynamo_lint.render import formats, page
 from dynamo_lint.render import regions as regions_text
+from dynamo_lint.render.text import summary
 from dynamo_lint.report import Compiled, Report, Site
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, text_width
@@ -143,13 +144,19 @@ def report(root: Path, findings: tuple[Finding, ...] = FINDINGS) -> Report:
     return Report(root, (2, 13), files=3, compiled=COUNTS, findings=findings)
 
 
+def shown(name: str, found: Report, look: Look | None = None) -> str:
+    """A report in a format, as seen from its root unless somebody looks otherwise."""
+    look = look or Look(root=found.root, cwd=found.root)
+    return formats.render(name, found, formats.View(look, Sources(found.root), found.root))
+
+
 def test_full_output_shows_line_chain_cost_and_fix(root: Path, snapshot: Snapshot) -> None:
     look = Look(width=100, root=root, cwd=root)
-    snapshot.assert_match(full.render(report(root), Sources(root), look), "full.txt")
+    snapshot.assert_match(shown("full", report(root), look), "full.txt")
 
 
 def test_full_output_in_a_narrow_terminal_stays_within_it(root: Path) -> None:
-    text = full.render(report(root, FINDINGS[:3]), Sources(root), Look(width=72, root=root, cwd=root))
+    text = shown("full", report(root, FINDINGS[:3]), Look(width=72, root=root, cwd=root))
     framed = [line for line in text.splitlines() if " | " in line]
     assert len(framed) == 6
     assert all(text_width(line) <= 72 for line in framed)
@@ -158,8 +165,8 @@ def test_full_output_in_a_narrow_terminal_stays_within_it(root: Path) -> None:
 def test_full_output_without_colour_has_no_escape_codes_and_with_colour_says_the_same(root: Path) -> None:
     import click
 
-    plain = full.render(report(root), Sources(root), Look(root=root, cwd=root))
-    coloured = full.render(report(root), Sources(root), Look(colour=True, root=root, cwd=root))
+    plain = shown("full", report(root))
+    coloured = shown("full", report(root), Look(colour=True, root=root, cwd=root))
     assert "\x1b" not in plain
     assert "\x1b[" in coloured
     assert click.unstyle(coloured) == plain
@@ -169,11 +176,8 @@ def test_carets_stand_under_the_span_after_wide_characters_and_tabs(root: Path) 
     (root / "w.py").write_text("\tx = '名前'; self.n += 1\n", encoding="utf-8")
     one = finding(1, 13, 1, 24, chain=(), related=())
     span = Span("w.py", 1, 12, 1, 23)
-    lines = full.render(
-        report(root, (Finding(**{f: getattr(one, f) for f in one.__slots__} | {"span": span}),)),  # type: ignore[arg-type]
-        Sources(root),
-        Look(root=root, cwd=root),
-    ).splitlines()
+    moved = Finding(**{f: getattr(one, f) for f in one.__slots__} | {"span": span})  # type: ignore[arg-type]
+    lines = shown("full", report(root, (moved,))).splitlines()
     code, carets = (line for line in lines if " | " in line)
     assert text_width(code[: code.index("self.n")]) == carets.index("^")
     assert carets.count("^") == len("self.n += 1")
@@ -183,65 +187,62 @@ def test_escape_codes_in_source_and_messages_do_not_reach_the_terminal(root: Pat
     (root / "evil.py").write_text("x = '\x1b[2J'\n")
     evil = finding(1, 1, 1, 5, message="\x1b[31mred", chain=(), related=())
     moved = Finding(**{f: getattr(evil, f) for f in evil.__slots__} | {"span": Span("evil.py", 1, 1, 1, 5)})  # type: ignore[arg-type]
-    look = Look(root=root, cwd=root)
-    shown = report(root, (moved,))
-    assert "\x1b" not in full.render(shown, Sources(root), look) + concise.render(shown, look)
+    assert "\x1b" not in shown("full", report(root, (moved,))) + shown("concise", report(root, (moved,)))
 
 
 def test_places_outside_the_working_directory_are_absolute(root: Path, tmp_path: Path) -> None:
     look = Look(root=root, cwd=tmp_path / "elsewhere")
-    assert concise.render(report(root), look).startswith(
+    assert shown("concise", report(root), look).startswith(
         f"{root.as_posix()}/src/moe.py:11:9: error DYN101 [storm] "
     )
 
 
 def test_other_lines_outside_the_working_directory_are_below_the_root(root: Path, tmp_path: Path) -> None:
     look = Look(root=root, cwd=tmp_path / "elsewhere")
-    text = full.render(report(root, FINDINGS[:1]), Sources(root), look)
+    text = shown("full", report(root, FINDINGS[:1]), look)
     assert text.startswith(f"{root.as_posix()}/src/moe.py:11:9: ")
     assert "\n  train.py:2 " in text
 
 
 def test_concise_output_is_one_line_a_finding(root: Path, snapshot: Snapshot) -> None:
-    look = Look(root=root, cwd=root)
     newline = finding(11, 9, 11, 34, message="two\nlines")
-    snapshot.assert_match(concise.render(report(root, (*FINDINGS, newline)), look), "concise.txt")
+    snapshot.assert_match(shown("concise", report(root, (*FINDINGS, newline))), "concise.txt")
 
 
 def test_json_output_follows_the_contract(root: Path, snapshot: Snapshot) -> None:
-    text = json_format.render(report(root))
+    text = shown("json", report(root))
     assert json.loads(text)["findings"][1]["subject"] == "MoE.名前"
     snapshot.assert_match(text, "report.json")
 
 
 def test_json_findings_have_all_keys_whatever_is_unknown(root: Path) -> None:
-    findings = json.loads(json_format.render(report(root)))["findings"]
+    findings = json.loads(shown("json", report(root)))["findings"]
     assert len({tuple(sorted(found)) for found in findings}) == 1
     assert findings[2]["fix"] is None
     assert findings[3]["region"] is None
 
 
 def test_json_of_an_empty_report_is_valid(root: Path) -> None:
-    document = json.loads(json_format.render(Report(root, (2, 6), 0, Compiled(0, 0))))
+    document = json.loads(shown("json", Report(root, (2, 6), 0, Compiled(0, 0))))
     assert document["findings"] == document["errors"] == []
     assert document["torch_version"] == "2.6"
 
 
 def test_json_lists_files_that_could_not_be_linted(root: Path) -> None:
     broken = Report(root, (2, 13), 1, Compiled(1, 1), errors=(FileError("a\udcff.py", 3, "invalid syntax"),))
-    assert json.loads(json_format.render(broken))["errors"] == [
+    assert json.loads(shown("json", broken))["errors"] == [
         {"path": "a\udcff.py", "line": 3, "message": "invalid syntax"}
     ]
 
 
 def test_statistics_count_by_rule(root: Path) -> None:
-    assert statistics.render(report(root)) == (
+    assert shown("statistics", report(root)) == (
         "     3  DYN101  mutated-scalar-attribute\n     1  DYN201  environment-read\n"
     )
 
 
 def test_summary_counts_findings_by_severity_and_names_the_next_step(root: Path) -> None:
-    assert summary.render(report(root), Look()) == (
+    assert summary(report(root), Look()) == (
         "Found 2 errors, 1 warning, 1 note in 1 of 3 files; 2 compiled functions from 3 compile entries; "
         "1 compile site was not understood (see `dynamo-lint regions`).\n"
         "Run `dynamo-lint rule DYN101 DYN201` for the reason and examples.\n"
@@ -249,20 +250,18 @@ def test_summary_counts_findings_by_severity_and_names_the_next_step(root: Path)
 
 
 def test_summary_explains_guards_where_findings_were_shown_in_full(root: Path) -> None:
-    assert "A guard is the check" in summary.render(report(root), Look(), explain=True)
+    assert "A guard is the check" in summary(report(root), Look(), explain=True)
     clean = Report(root, (2, 13), 3, Compiled(1, 1))
-    assert "guard" not in summary.render(clean, Look(), explain=True)
+    assert "guard" not in summary(clean, Look(), explain=True)
 
 
 def test_summary_of_clean_code_says_what_was_judged(root: Path) -> None:
     clean = Report(root, (2, 13), 3, Compiled(1, 1))
-    assert (
-        summary.render(clean, Look()) == "No findings: 1 compiled function from 1 compile entry in 3 files.\n"
-    )
+    assert summary(clean, Look()) == "No findings: 1 compiled function from 1 compile entry in 3 files.\n"
 
 
 def said(root: Path, compiled: Compiled, **more: object) -> str:
-    return summary.render(Report(root, (2, 13), 3, compiled, **more), Look()).splitlines()[0]  # type: ignore[arg-type]
+    return summary(Report(root, (2, 13), 3, compiled, **more), Look()).splitlines()[0]  # type: ignore[arg-type]
 
 
 def test_summary_is_clean_only_where_every_compile_site_was_understood(root: Path) -> None:
@@ -298,9 +297,9 @@ def test_summary_says_what_was_not_judged_where_little_is_compiled_and_nothing_w
     root: Path,
 ) -> None:
     little, much = (Report(root, (2, 13), 3, Compiled(1, functions)) for functions in (2, 3))
-    assert "`--assume blocks` adds blocks" in summary.render(little, Look(), assumed=False)
-    assert "--assume" not in summary.render(little, Look(), assumed=True)
-    assert "--assume" not in summary.render(much, Look(), assumed=False)
+    assert "`--assume blocks` adds blocks" in summary(little, Look(), assumed=False)
+    assert "--assume" not in summary(little, Look(), assumed=True)
+    assert "--assume" not in summary(much, Look(), assumed=False)
 
 
 def test_summary_counts_what_can_be_fixed(root: Path) -> None:
@@ -312,9 +311,9 @@ def test_summary_counts_what_can_be_fixed(root: Path) -> None:
         Fix("safe", ""),
     ]
     findings = tuple(finding(11, 9, 11, 34, fix=fix) for fix in fixes)
-    text = summary.render(report(root, findings), Look())
+    text = summary(report(root, findings), Look())
     assert "1 fixable with `--fix`, 2 more with `--fix --unsafe-fixes`; `--diff` shows" in text
-    assert "fixable" not in summary.render(report(root, findings[3:]), Look())
+    assert "fixable" not in summary(report(root, findings[3:]), Look())
 
 
 def test_full_output_says_when_the_way_out_can_be_had_for_the_asking(root: Path) -> None:
@@ -324,12 +323,12 @@ def test_full_output_says_when_the_way_out_can_be_had_for_the_asking(root: Path)
         ("unsafe", "(`--fix --unsafe-fixes` does it)"),
     ):
         one = finding(11, 9, 11, 34, fix=Fix(applicability, "use a buffer", (edit,)))
-        text = full.render(report(root, (one,)), Sources(root), Look(root=root, cwd=root))
+        text = shown("full", report(root, (one,)))
         assert f"fix:  use a buffer {said}\n" in text
 
 
 def test_summary_of_code_that_compiles_nothing_names_the_ways_to_declare_regions(root: Path) -> None:
-    text = summary.render(Report(root, (2, 13), 3, Compiled(0, 0)), Look())
+    text = summary(Report(root, (2, 13), 3, Compiled(0, 0)), Look())
     assert "No findings" not in text
     for way in ("regions = [", "# dynamo-lint: region", "--assume blocks", "--assume-compiled"):
         assert way in text

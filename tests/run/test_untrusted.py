@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint import cli, files, ignoring
+from dynamo_lint import cli, discovery, files
 from dynamo_lint.config import ConfigError, load
-from dynamo_lint.confirm.discover import find as find_probes
-from dynamo_lint.confirm.fixed import copied
-from dynamo_lint.confirm.project import closure
+from dynamo_lint.confirm.probes import closure
+from dynamo_lint.confirm.probes import find as find_probes
+from dynamo_lint.confirm.run import copied
 from dynamo_lint.discovery import discover
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")
@@ -224,13 +224,13 @@ def test_a_pattern_with_many_stars_takes_no_time(repo: Path, pattern: str) -> No
     ],
 )
 def test_many_stars_mean_what_they_mean_to_git(pattern: str, yes: list[str], no: list[str]) -> None:
-    opinion = ignoring.patterns([pattern])
+    opinion = discovery.patterns([pattern])
     assert [path for path in (*yes, *no) if opinion(path)] == yes
-    assert [path for path in (*yes, *no) if ignoring.patterns(["*", "!" + pattern])(path) is False] == yes
+    assert [path for path in (*yes, *no) if discovery.patterns(["*", "!" + pattern])(path) is False] == yes
 
 
 def test_the_last_pattern_decides_whichever_kind_it_is_of() -> None:
-    opinion = ignoring.patterns(["*.py", "!*a*b*c*", "abcd.py"])
+    opinion = discovery.patterns(["*.py", "!*a*b*c*", "abcd.py"])
     assert [opinion(path) for path in ("x.py", "abc.py", "abcd.py", "x")] == [True, False, True, None]
 
 

@@ -8,10 +8,10 @@ import shutil
 import signal
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dynamo_lint.confirm.messages import Reply, request_from_json
+from dynamo_lint.confirm.model import Reply, Request, from_json
 
 NO_TORCH = 42
 """Exit status where torch is not installed."""
@@ -21,7 +21,7 @@ def main() -> None:
     """Take the request in the file that is named first and reply in the one named second."""
     request_file, reply_file = map(Path, sys.argv[1:3])
     _end_with_the_command(reply_file.parent)
-    request = request_from_json(json.loads(request_file.read_text(encoding="utf-8")))
+    request = from_json(Request, json.loads(request_file.read_text(encoding="utf-8")))
     write = _Writer(reply_file)
     write(Reply("start"))
     try:
@@ -65,7 +65,7 @@ class _Writer:
 
     def __call__(self, reply: Reply) -> Reply:
         draft = self.file.with_suffix(".part")
-        draft.write_text(json.dumps(reply.to_json()), encoding="utf-8")
+        draft.write_text(json.dumps(asdict(reply)), encoding="utf-8")
         draft.replace(self.file)
         return reply
 

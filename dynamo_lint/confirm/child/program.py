@@ -17,8 +17,8 @@ from unittest import mock
 import torch
 
 from dynamo_lint.confirm.child.values import difference, frozen
-from dynamo_lint.confirm.child.witness import NO_LIMIT, Witness, note_failure, witness
-from dynamo_lint.confirm.receipt import Receipt
+from dynamo_lint.confirm.child.witness import NO_LIMIT, Witness, limit_name, note_failure, witness
+from dynamo_lint.confirm.model import Receipt
 
 Probe = tuple[Callable[..., Any], Sequence[tuple[Any, ...]]]
 
@@ -145,11 +145,6 @@ def uncompiled(heard: Witness) -> Iterator[None]:
         mock.patch.object(torch._dynamo.decorators, "_set_stance", lambda stance: stance),
     ):
         yield
-
-
-def limit_name() -> str:
-    """Return the name of the recompile limit in this version of torch."""
-    return "recompile_limit" if hasattr(torch._dynamo.config, "recompile_limit") else "cache_size_limit"
 
 
 def current_limit() -> int:

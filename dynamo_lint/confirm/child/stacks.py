@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from dynamo_lint.confirm.receipt import Frame
+from dynamo_lint.logs.texts import Frame
 
 DEEPEST = 24
 """Frames of a stack that are kept, the innermost."""

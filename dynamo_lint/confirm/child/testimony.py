@@ -3,33 +3,106 @@
 from __future__ import annotations
 
 import importlib
+import os
+import pickle
+import sys
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from signal import Signals
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
 
-from dynamo_lint.confirm.child.apart import Raised, apart
 from dynamo_lint.confirm.child.lines import Lines, lines_run
 from dynamo_lint.confirm.child.program import Hooks, Program, Twin, compiled, eager
-from dynamo_lint.confirm.child.schedule import Schedule
 from dynamo_lint.confirm.child.values import digest
-from dynamo_lint.confirm.child.watch import Timepoint, Watch
-from dynamo_lint.confirm.child.witness import NO_LIMIT
-from dynamo_lint.confirm.messages import Reply, Request
-from dynamo_lint.confirm.receipt import Receipt
-from dynamo_lint.logs.subjects import Subject, read_subject
+from dynamo_lint.confirm.child.watch import Schedule, Timepoint, Watch
+from dynamo_lint.confirm.child.witness import NO_LIMIT, plain
+from dynamo_lint.confirm.model import STAGES, Receipt, Reply, Request
+from dynamo_lint.logs.texts import Subject, read_subject
 
 Write = Callable[[Reply], Reply]
 """Makes a reply known; each stands in for the one before."""
 
 Timeline = list[Timepoint]
 
-STAGES = {
-    "eager": "while it ran without the compiler",
-    "compiled": "while it ran compiled",
-    "limited": "while it ran with the usual recompile limit",
-}
+
+Made = TypeVar("Made")
+
+
+class Died(Exception):
+    """The copy ended without an answer; the text says how."""
+
+
+def apart(function: Callable[[], Made]) -> Made:
+    """Return or raise as `function` does, computed in a copy of this process where the system has copies.
+
+    Nothing that it does is then felt by the next one. A program cannot be imported twice with impunity: it
+    registers operators, sets options of torch, starts threads. Each run of a probe therefore starts from the
+    same process, with torch loaded and the program not.
+    """
+    if not hasattr(os, "fork"):
+        return function()
+    with TemporaryDirectory(prefix="dynamo-lint-") as folder:
+        answer = Path(folder) / "answer"
+        sys.stdout.flush()
+        sys.stderr.flush()
+        child = os.fork()
+        if not child:
+            _answer(function, answer)
+        _, status = os.waitpid(child, 0)
+        if not answer.exists():
+            code = os.waitstatus_to_exitcode(status)
+            raise Died(f"crashed with {Signals(-code).name}" if code < 0 else f"ended with status {code}")
+        made, error = pickle.loads(answer.read_bytes())
+    if error is not None:
+        raise error
+    result: Made = made
+    return result
+
+
+def _answer(function: Callable[[], object], file: Path) -> None:
+    """Compute, write, and leave without the clean-up that belongs to the original process."""
+    status = 1
+    try:
+        try:
+            told = pickle.dumps((function(), None))
+        except BaseException as error:
+            told = pickle.dumps((None, Raised.of(error)))
+        draft = file.with_suffix(".part")
+        draft.write_bytes(told)
+        draft.replace(file)
+        status = 0
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+class Raised(Exception):
+    """An exception raised in a copy: its class, the first line of its message, its traceback."""
+
+    @staticmethod
+    def of(error: BaseException) -> Raised:
+        """An exception of any class as one that every process knows."""
+        if isinstance(error, Raised):
+            return error
+        frames = traceback.extract_tb(error.__traceback__)
+        places = tuple((frame.filename, frame.lineno or 0) for frame in frames)
+        message = (str(error).strip().splitlines() or [""])[0]
+        return Raised(f"{type(error).__name__}: {message}".rstrip(": "), places)
+
+    @property
+    def text(self) -> str:
+        """Class and message."""
+        return str(self.args[0])
+
+    @property
+    def places(self) -> tuple[tuple[str, int], ...]:
+        """Files and lines, the innermost last."""
+        return tuple(self.args[1])
 
 
 def reply_to(request: Request, write: Write, separate: Callable[[Callable[[], Any]], Any] = apart) -> None:
@@ -48,7 +121,7 @@ def reply_to(request: Request, write: Write, separate: Callable[[Callable[[], An
             known, stage="compiled", recompile_limit=request.recompile_limit or twin.recompile_limit
         )
         outputs = tuple(tuple(digest(one)) for one in twin.outputs)
-        known = replace(known, ran=_sorted(ran), problems=problems, outputs=outputs)
+        known = replace(known, ran=plain(ran), problems=problems, outputs=outputs)
         write(known)
         receipt, timeline = separate(lambda: case.compiled(twin, NO_LIMIT))
         known = write(replace(known, stage="limited", receipt=receipt))
@@ -118,10 +191,6 @@ class _Case:
 def _differ(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Whether as many owners have other values; where there are more or fewer, they are not the same ones."""
     return len(ours) == len(theirs) and ours != theirs
-
-
-def _sorted(lines: Lines) -> dict[str, tuple[int, ...]]:
-    return {path: tuple(sorted(numbers)) for path, numbers in sorted(lines.items())}
 
 
 def _failed(known: Reply, error: Exception, root: Path) -> Reply:

@@ -13,27 +13,30 @@ import logging
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from inspect import unwrap
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 from unittest import mock
 
 import torch
 import torch._dynamo
 from torch._dynamo.backends.registry import lookup_backend
 
-from dynamo_lint.confirm.child.breaks import read_break
-from dynamo_lint.confirm.child.causes import by_key, minimal_sets
 from dynamo_lint.confirm.child.guardtree import failures
-from dynamo_lint.confirm.child.stacks import library, qualified, recording
-from dynamo_lint.confirm.receipt import Cause, Compile, Failure, Frame, GraphBreak, Receipt, Recompile, Unit
-from dynamo_lint.logs.state import place_of, readable
+from dynamo_lint.confirm.child.stacks import DEEPEST, library, qualified, recording, user_frame
+from dynamo_lint.confirm.model import Cause, Compile, Failure, GraphBreak, Receipt, Recompile, Unit
+from dynamo_lint.logs.texts import Frame, place_of, readable
+from dynamo_lint.logs.texts import read_break as read_text
 
+Item = TypeVar("Item")
+
+HOME = str(Path(__file__).parent)
 NO_LIMIT = 10_000
 MOST_VERSIONS = 32
 """Cached versions that are searched for each recompile, the most recently used first."""
@@ -109,9 +112,9 @@ class Witness:
             breaks=tuple(self.breaks.values()),
             graph_calls=tuple(sorted(self.graph_calls)),
             limit_hit=tuple(self.limit_hit),
-            traced=_plain(self.traced),
+            traced=plain(self.traced),
             units=tuple(
-                Unit(self._name(*key), *key[:2], _plain(one.lines), inside[key], one.runs())
+                Unit(self._name(*key), *key[:2], plain(one.lines), inside[key], one.runs())
                 for key, one in self._units.items()
             ),
             failure=self.failure,
@@ -146,13 +149,16 @@ class Witness:
     def _name_of(self, code: CodeType) -> str:
         return self._name(*_key(code))
 
-    def _hear_event(self, metadata: dict[str, Any], payload: str) -> None:
+    def _hear_event(self, record: logging.LogRecord) -> None:
+        metadata, payload = getattr(record, "metadata", None), getattr(record, "payload", None)
+        if not isinstance(metadata, dict):
+            return
         if "dynamo_start" in metadata:
             if not metadata.get("attempt"):
                 self._current, self._is_first = [], not self._pending
                 self.settle(started=True)
         elif metadata.get("artifact", {}).get("name") == "dynamo_graph_break_reason":
-            self.add_break(payload)
+            self.add_break(payload or "")
 
     def add_break(self, told: str) -> None:
         """Note a graph break from Dynamo's account of it."""
@@ -168,8 +174,8 @@ class Witness:
             skips = known.skips_frame or found.skips_frame
             self.breaks[key] = replace(known, count=known.count + 1, skips_frame=skips)
 
-    def _hear_warning(self, text: str) -> None:
-        if match := LIMIT.search(text):
+    def _hear_warning(self, record: logging.LogRecord) -> None:
+        if match := LIMIT.search(record.getMessage()):
             self.settle()
             self.limit_hit.setdefault(self._name(match[2], int(match[3]), match[1]))
 
@@ -282,11 +288,9 @@ def witness(backend: str = "aot_eager", limit: int | None = NO_LIMIT) -> Iterato
             # Else it draws other random numbers than eager does.
             stack.enter_context(torch._inductor.config.patch(fallback_random=True))
         stack.enter_context(mock.patch.object(torch, "compile", _counted(heard, lookup_backend(backend))))
-        stack.enter_context(_hearing("torch.__trace", logging.DEBUG, lambda record: _event(heard, record)))
+        stack.enter_context(_hearing("torch.__trace", logging.DEBUG, heard._hear_event))
         warned = "torch._dynamo.convert_frame"
-        stack.enter_context(
-            _hearing(warned, logging.WARNING, lambda record: heard._hear_warning(record.getMessage()))
-        )
+        stack.enter_context(_hearing(warned, logging.WARNING, heard._hear_warning))
         # Before torch 2.10 a frame that is given up is traced only while somebody listens here.
         stack.enter_context(_hearing(f"{warned}.__graph_breaks", logging.DEBUG, lambda record: None))
         _hook_guards(heard, stack)
@@ -358,11 +362,15 @@ def _counted(heard: Witness, compile_graph: Callable[..., Any]) -> Callable[...,
     return counted
 
 
+def limit_name() -> str:
+    """Return the name of the recompile limit in this version of torch."""
+    return "recompile_limit" if hasattr(torch._dynamo.config, "recompile_limit") else "cache_size_limit"
+
+
 @contextmanager
 def _limited(limit: int) -> Iterator[None]:
     """Another recompile limit, under the name that this torch gives it."""
-    config = torch._dynamo.config
-    name = "recompile_limit" if hasattr(config, "recompile_limit") else "cache_size_limit"
+    config, name = torch._dynamo.config, limit_name()
     total = f"accumulated_{name}"
     with config.patch({name: limit, total: max(limit, getattr(config, total))}):
         yield
@@ -381,12 +389,6 @@ def _hearing(name: str, level: int, hear: Callable[[logging.LogRecord], None]) -
         mock.patch.object(logger, "_cache", {}),  # isEnabledFor() caches what the level used to allow
     ):
         yield
-
-
-def _event(heard: Witness, record: logging.LogRecord) -> None:
-    metadata, payload = getattr(record, "metadata", None), getattr(record, "payload", None)
-    if isinstance(metadata, dict):
-        heard._hear_event(metadata, payload or "")
 
 
 def _hook_guards(heard: Witness, stack: ExitStack) -> None:
@@ -457,7 +459,8 @@ def _inside(units: Mapping[CodeKey, Compiled]) -> dict[CodeKey, tuple[tuple[str,
     return {key: tuple(names) for key, names in found.items()}
 
 
-def _plain(lines: Lines) -> dict[str, tuple[int, ...]]:
+def plain(lines: Lines) -> dict[str, tuple[int, ...]]:
+    """Lines by file, in order, as data for JSON."""
     return {path: tuple(sorted(numbers)) for path, numbers in sorted(lines.items())}
 
 
@@ -492,3 +495,54 @@ def _told(reason: str) -> Cause:
         kind = "INVALIDATED"
     guard = text.partition("  # ")[0].strip()
     return Cause(kind, guard, guard, "", (), guard, "", guard, "")
+
+
+def read_break(payload: str, call: int, label: str) -> GraphBreak | None:
+    """The break that a `dynamo_graph_break_reason` or the text of an exception tells of."""
+    told = read_text(payload)
+    stack = tuple(Frame(one.path, one.line, one.function) for one in told.stack)
+    here = user_frame(stack)
+    if told.place is None and here is None:
+        return None
+    path, line = told.place or ((here.path, here.line) if here else ("", 0))
+    inner = next((frame for frame in reversed(stack) if (frame.path, frame.line) == (path, line)), None)
+    return GraphBreak(
+        path=path,
+        line=line,
+        function=inner.function if inner else "",
+        id=told.id,
+        reason=told.reason,
+        skips_frame=told.skips_frame,
+        call=call,
+        label=label,
+        count=1,
+        stack=_below_harness(stack),
+    )
+
+
+def _below_harness(stack: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """The frames that the harness called, without its own."""
+    own = [index for index, frame in enumerate(stack) if frame.path.startswith(HOME)]
+    return stack[own[-1] + 1 if own else 0 :][-DEEPEST:]
+
+
+def minimal_sets(entries: Sequence[Mapping[Hashable, Item]]) -> list[tuple[Item, ...]]:
+    """The smallest explanations of a recompile, given the failed state of each cached version.
+
+    Keeping a set of state still would have spared the compile if it holds all that failed in one version,
+    so only the sets that contain no other can be the cause. Old versions, which fail in everything that
+    has changed since, drop out by themselves.
+    """
+    found: list[Mapping[Hashable, Item]] = []
+    for entry in sorted((entry for entry in entries if entry), key=len):
+        if not any(smaller.keys() <= entry.keys() for smaller in found):
+            found.append(entry)
+    return [tuple(entry.values()) for entry in found]
+
+
+def by_key(pairs: Iterable[tuple[Hashable, Item]]) -> dict[Hashable, Item]:
+    """The first item of every key: what else failed in the same state tells nothing new."""
+    found: dict[Hashable, Item] = {}
+    for key, item in pairs:
+        found.setdefault(key, item)
+    return found

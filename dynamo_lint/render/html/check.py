@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dynamo_lint.findings import SEVERITIES, Finding
-from dynamo_lint.pages import page_url
-from dynamo_lint.render import summary
+from dynamo_lint.render.formats import View
 from dynamo_lint.render.html import words
-from dynamo_lint.render.html.facets import Facet, counts
 from dynamo_lint.render.html.findings import Card, card
-from dynamo_lint.render.html.page import counted, page
-from dynamo_lint.render.view import View
+from dynamo_lint.render.html.page import Facet, counted, counts, page
+from dynamo_lint.render.text import verdict
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 
@@ -55,29 +54,6 @@ DETAILS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A finding in its group."""
-
-    card: Card
-    shown_at: str
-    """The anchor of a finding whose chain is drawn and is the same; empty where it is drawn here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The findings of one rule with one effect."""
-
-    code: str
-    name: str
-    url: str
-    severity: str
-    effect: str
-    cost: str
-    """Of most of them; the others say their own."""
-    entries: tuple[Entry, ...]
-
-
 def render(report: Report, view: View) -> str:
     """The whole page, with as much of each finding as a page of reasonable size can show."""
     text = ""
@@ -93,7 +69,7 @@ def _page(report: Report, view: View, detail: Detail) -> str:
     return page(
         "check.jinja",
         title=_title(report),
-        verdict=summary.verdict(report),
+        verdict=verdict(report),
         facts=tuple(_facts(report, view)),
         severities=[(word, severities[word]) for word in reversed(SEVERITIES)],
         groups=tuple(_groups(report.findings, view.sources, detail)),
@@ -101,7 +77,6 @@ def _page(report: Report, view: View, detail: Detail) -> str:
         total=len(report.findings),
         told=detail.told,
         report=report,
-        words=words,
     )
 
 
@@ -135,8 +110,12 @@ def _facets(findings: Sequence[Finding]) -> tuple[Facet, ...]:
     )
 
 
-def _groups(findings: Iterable[Finding], sources: Sources, detail: Detail) -> Iterator[Group]:
-    """The most expensive first."""
+def _groups(findings: Iterable[Finding], sources: Sources, detail: Detail) -> Iterator[dict[str, Any]]:
+    """The findings of each rule with one effect, the most expensive first.
+
+    An entry is a card and the anchor at which its chain is drawn, if that is not its own. The cost of a group
+    is that of most of its findings; the others say their own.
+    """
     grouped: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         grouped[finding.code, finding.severity, finding.effect].append(finding)
@@ -152,20 +131,15 @@ def _groups(findings: Iterable[Finding], sources: Sources, detail: Detail) -> It
             if not detail.every_chain and finding.chain:
                 first = drawn.setdefault((finding.symbol, finding.chain[:-1]), first)
             shown_at = first if first != entry.anchor else ""
-            entries.append(Entry(replace(entry, cost="") if finding.cost == cost else entry, shown_at))
-        one = group[0]
-        url = page_url(one.code, one.name)
-        yield Group(one.code, one.name, url, one.severity, one.effect, cost, tuple(entries))
+            entries.append((replace(entry, cost="") if finding.cost == cost else entry, shown_at))
+        yield {"about": group[0], "cost": cost, "entries": entries}
 
 
 def _card(finding: Finding, sources: Sources, anchor: str, detail: Detail) -> Card:
     made = card(finding, sources, anchor, detail.around or 0)
-    return replace(
-        made,
-        excerpt=made.excerpt if detail.around is not None else None,
-        hunks=made.hunks if detail.edits else (),
-        related=made.related if detail.around is not None else (),
-    )
+    if detail.around is None:
+        made = replace(made, excerpt=None, related=())
+    return made if detail.edits else replace(made, hunks=())
 
 
 def _rank(group: Sequence[Finding]) -> tuple[int, int, int, str]:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dynamo_lint.logs.model import Frame, Moment
-from dynamo_lint.render.escapes import html_text
+from dynamo_lint.logs.model import Moment
+from dynamo_lint.logs.texts import Frame
+from dynamo_lint.render.prose import html_text
 
 MOST_CELLS = 40
 """Compiles that are drawn one by one."""

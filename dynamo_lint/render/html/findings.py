@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dynamo_lint.findings import Edit, Finding, Span
-from dynamo_lint.pages import page_url
-from dynamo_lint.render.prose import applicable, sentence
+from dynamo_lint.findings import Edit, Finding, Related, Span
 from dynamo_lint.sources import Sources
 
 LONGEST_LINE = 300
@@ -35,18 +33,6 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """One link of the chain."""
-
-    place: str
-    function: str
-    note: str
-    code: str
-    here: bool
-    """It is the line of the finding."""
-
-
-@dataclass(frozen=True, slots=True)
 class Hunk:
     """Lines that an edit takes out and puts in."""
 
@@ -57,54 +43,29 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A finding with all that its entry on the page shows."""
+    """A finding with what its entry on the page shows of the sources."""
 
+    finding: Finding
     anchor: str
-    file: str
-    place: str
-    code: str
-    url: str
-    name: str
-    severity: str
-    effect: str
-    confidence: str
-    subject: str
-    message: str
     cost: str
+    related: tuple[Related, ...]
     excerpt: Excerpt | None
-    chain: tuple[Box, ...]
-    related: tuple[Box, ...]
-    fix: str
     hunks: tuple[Hunk, ...]
+    code: Callable[[str, int], str]
+    """The text of a line by its path and number."""
 
 
 def card(finding: Finding, sources: Sources, anchor: str, around: int = 2) -> Card:
     """The entry of a finding, with so many lines of source around its own."""
-    span, fix = finding.span, finding.fix
-    message = sentence(finding.message)
-    here = (span.path, span.line)
-    chain = tuple(
-        _box(sources, step.path, step.line, step.note, step.symbol, (step.path, step.line) == here)
-        for step in finding.chain
-    )
+    edits = finding.fix.edits if finding.fix is not None else ()
     return Card(
+        finding=finding,
         anchor=anchor,
-        file=span.path,
-        place=f"{span.path}:{span.line}",
-        code=finding.code,
-        url=page_url(finding.code, finding.name),
-        name=finding.name,
-        severity=finding.severity,
-        effect=finding.effect,
-        confidence=finding.confidence,
-        subject=finding.subject,
-        message=message[:1].upper() + message[1:],
-        cost=sentence(finding.cost) if finding.cost else "",
-        excerpt=excerpt(span, sources, around),
-        chain=chain,
-        related=tuple(_box(sources, place.path, place.line, place.message) for place in finding.related),
-        fix=sentence(fix.message + applicable(fix, "")) if fix is not None else "",
-        hunks=tuple(hunks(fix.edits, sources)) if fix is not None else (),
+        cost=finding.cost,
+        related=finding.related,
+        excerpt=excerpt(finding.span, sources, around),
+        hunks=tuple(hunks(edits, sources)),
+        code=lambda path, line: _cut(sources.line(path, line).strip()),
     )
 
 
@@ -167,11 +128,6 @@ def hunks(edits: Sequence[Edit], sources: Sources) -> Iterator[Hunk]:
         if old or new:
             margin = min((len(one) - len(one.lstrip(" ")) for one in (*old, *new) if one.strip()), default=0)
             yield Hunk(f"{path}:{first}", *(tuple(_cut(one[margin:]) for one in part) for part in (old, new)))
-
-
-def _box(sources: Sources, path: str, line: int, note: str, symbol: str = "", here: bool = False) -> Box:
-    function = symbol.rpartition("::")[2].replace("<module>", "")
-    return Box(f"{path}:{line}", function, note, _cut(sources.line(path, line).strip()), here)
 
 
 def _cut(line: str, last: bool = False) -> str:

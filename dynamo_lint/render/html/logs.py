@@ -5,113 +5,49 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dynamo_lint import files
-from dynamo_lint.findings import Span
-from dynamo_lint.logs.model import Break, Budget, Cause, Frame, Job, Limit, LogReport, Rank, Recompiles
-from dynamo_lint.render import log_words
+from dynamo_lint.findings import Finding, Span
+from dynamo_lint.logs.model import Break, Budget, Cause, Job, Limit, LogReport, Rank, Recompiles
+from dynamo_lint.logs.texts import Frame
+from dynamo_lint.render import log_text
+from dynamo_lint.render.formats import View
 from dynamo_lint.render.html import words
-from dynamo_lint.render.html.drawing import Bar, bar, timeline
-from dynamo_lint.render.html.facets import Facet, counts
-from dynamo_lint.render.html.findings import Card, Excerpt, card, excerpt
-from dynamo_lint.render.html.page import counted, page
-from dynamo_lint.render.prose import sentence
-from dynamo_lint.render.view import View
+from dynamo_lint.render.html.drawing import bar, timeline
+from dynamo_lint.render.html.findings import Excerpt, card, excerpt
+from dynamo_lint.render.html.page import Facet, counted, counts, page
 
 LIMITS = {"recompile_limit": 8, "accumulated_recompile_limit": 256}
 """Torch's own, where the log does not tell."""
-
-
-@dataclass(frozen=True, slots=True)
-class CauseView:
-    """A line to change, with what is known of it."""
-
-    cause: Cause
-    anchor: str
-    url: str
-    effect: str
-    cost: str
-    values: str
-    why: str
-    excerpt: Excerpt | None
-    """Of a line that is not its finding's; the finding brings its own."""
-    card: Card | None
-
-
-@dataclass(frozen=True, slots=True)
-class BreakView:
-    """A line at which graphs broke."""
-
-    broken: Break
-    shown_at: str
-    """The anchor of the cause that stands for it; empty where none does."""
-    excerpt: Excerpt | None
-
-
-@dataclass(frozen=True, slots=True)
-class FrameView:
-    """A compiled frame against its limit."""
-
-    frame: Frame
-    compiles: int
-    """At least, on the rank that compiled it most."""
-    limit: int
-    assumed: bool
-    """The log does not tell the limit."""
-    hits: tuple[Limit, ...]
-    bar: Bar
-    reasons: tuple[Recompiles, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """A check for which some ranks compiled again and others did not, or not as often."""
-
-    frame: Frame
-    source: str
-    numbers: tuple[tuple[int, str], ...]
-    """Numbers of recompiles, most first, and the ranks that had so many."""
-
-
-@dataclass(frozen=True, slots=True)
-class Alike:
-    """Ranks that cost the same."""
-
-    ranks: str
-    figures: tuple[str, ...]
-    """Compiles, recompiles, limits hit and graph breaks."""
 
 
 def render_log(report: LogReport, view: View, name: str = "") -> str:
     """The whole page, with paths from the linted root; `name` says what was read."""
     job = report.job
     view = replace(view, look=replace(view.look, cwd=view.look.root, colour=False))
-    causes = tuple(_cause(cause, f"c{number}", job, view) for number, cause in enumerate(report.causes, 1))
-    frames = tuple(sorted(_frames(job), key=lambda one: (-len(one.hits), -one.compiles)))
-    unseen = tuple(card(one, view.sources, f"u{number}") for number, one in enumerate(report.unseen, 1))
+    causes = [_cause(cause, f"c{number}", job, view) for number, cause in enumerate(report.causes, 1)]
     return page(
         "logs.jinja",
         title=_title(job),
         name=name,
         verdict=_verdict(report),
         facts=tuple(_facts(job)),
-        facets=_facets(causes, unseen),
-        total=len(causes) + len(unseen),
+        facets=_facets(report.causes, report.unseen),
+        total=len(causes) + len(report.unseen),
         job=job,
-        linted=report.linted,
         causes=causes,
-        frames=frames,
-        divergences=tuple(_divergences(job.ranks)),
-        ranks=tuple(_alike(job)),
-        breaks=tuple(_breaks(job, causes, view)),
+        frames=sorted(_frames(job), key=lambda one: (-len(one["hits"]), -one["compiles"])),
+        divergences=[*_divergences(job.ranks)],
+        ranks=[*_alike(job)],
+        breaks=[*_breaks(job, causes, view)],
         timeline=timeline(job.moments),
         budgets=[(budget, _standing(budget)) for budget in report.budgets],
         unexplained=report.unexplained,
-        unseen=unseen,
-        words=words,
-        log_words=log_words,
+        unseen=[card(one, view.sources, f"u{number}") for number, one in enumerate(report.unseen, 1)],
+        log_text=log_text,
         look=view.look,
     )
 
@@ -134,7 +70,7 @@ def _verdict(report: LogReport) -> Iterator[tuple[str, str]]:
     """Severity and sentence of what decides about the job, the worst first."""
     job = report.job
     if job.proof == "none":
-        yield "error", log_words.NOTES["no-log-lines"]
+        yield "error", log_text.NOTES["no-log-lines"]
     if "ranks-diverge" in job.notes:
         yield "error", "The ranks did not compile the same code. That is told first below."
     if job.limits:
@@ -149,7 +85,7 @@ def _verdict(report: LogReport) -> Iterator[tuple[str, str]]:
         count = sum(one.count for one in report.unexplained)
         yield "", f"For {counted(count, 'recompile')} no line was found."
     if job.proof == "text":
-        yield "", f"This is {log_words.PROOFS['text']}. What is not in it may have happened all the same."
+        yield "", f"This is {log_text.PROOFS['text']}. What is not in it may have happened all the same."
     if not report.linted:
         yield "", "No sources were read, so no line is named."
 
@@ -172,42 +108,39 @@ def _number(count: int, job: Job) -> str:
     return f"{count:,}" if count or job.proof == "trace" else "none logged"
 
 
-def _facets(causes: Sequence[CauseView], unseen: Sequence[Card]) -> tuple[Facet, ...]:
-    codes = [one.cause.code for one in causes] + [one.code for one in unseen]
-    files = [one.cause.path for one in causes] + [one.file for one in unseen]
-    effects = [one.effect for one in causes] + [one.effect for one in unseen]
+def _facets(causes: Iterable[Cause], unseen: Iterable[Finding]) -> tuple[Facet, ...]:
+    findings = [*(one.finding for one in causes if one.finding is not None), *unseen]
+    codes = [*(one.code for one in causes), *(one.code for one in unseen)]
+    files = [*(one.path for one in causes), *(one.span.path for one in unseen)]
+    effects = (one.effect for one in findings if one.effect)
     return (
         Facet("code", "Rule", counts(filter(None, codes))),
-        Facet("effect", "Effect", counts(filter(None, effects), list(words.EFFECTS))),
+        Facet("effect", "Effect", counts(effects, list(words.EFFECTS))),
         Facet("file", "File", counts(files)),
     )
 
 
-def _cause(cause: Cause, anchor: str, job: Job, view: View) -> CauseView:
+def _cause(cause: Cause, anchor: str, job: Job, view: View) -> dict[str, Any]:
+    """A line to change, with what is known of it; its excerpt only if its finding does not bring the same."""
     finding = cause.finding
-    shown = card(finding, view.sources, anchor) if finding is not None else None
-    near = None
-    if finding is None or (finding.span.path, finding.span.line) != (cause.path, cause.line):
-        near = _excerpt(cause.path, cause.line, 2, view)
-    why = sentence(log_words.advice(cause))
-    return CauseView(
-        cause,
-        anchor,
-        words.rule_url(cause.code),
-        finding.effect if finding is not None else "",
-        log_words.cost(cause, job, view.look) or "nothing in this log",
-        log_words.values(cause),
-        shown.message if shown is not None else why[:1].upper() + why[1:],
-        near,
-        shown,
-    )
+    own = finding is not None and (finding.span.path, finding.span.line) == (cause.path, cause.line)
+    return {
+        "cause": cause,
+        "anchor": anchor,
+        "cost": log_text.cost(cause, job, view.look) or "nothing in this log",
+        "excerpt": None if own else _excerpt(cause.path, cause.line, 2, view),
+        "card": card(finding, view.sources, anchor) if finding is not None else None,
+    }
 
 
-def _breaks(job: Job, causes: Iterable[CauseView], view: View) -> Iterator[BreakView]:
-    told = {log_words.place(one.cause): one.anchor for one in causes if one.cause.breaks}
+def _breaks(
+    job: Job, causes: Iterable[dict[str, Any]], view: View
+) -> Iterator[tuple[Break, str, Excerpt | None]]:
+    """The lines that broke graphs, each with the anchor of the cause that stands for it, or an excerpt."""
+    told = {log_text.place(one["cause"]): one["anchor"] for one in causes if one["cause"].breaks}
     for one in job.breaks:
         shown_at = told.get((one.path, one.line), "")
-        yield BreakView(one, shown_at, None if shown_at else _excerpt(one.path, one.line, 1, view))
+        yield one, shown_at, None if shown_at else _excerpt(one.path, one.line, 1, view)
 
 
 def _excerpt(path: str, line: int, around: int, view: View) -> Excerpt | None:
@@ -220,7 +153,8 @@ def _excerpt(path: str, line: int, around: int, view: View) -> Excerpt | None:
     return excerpt(Span(os.path.relpath(whole, root), line, 1, line, 0), view.sources, around)
 
 
-def _frames(job: Job) -> Iterator[FrameView]:
+def _frames(job: Job) -> Iterator[dict[str, Any]]:
+    """The compiled frames against their limits: of several ranks as on the one that compiled it most."""
     reasons: dict[Frame, list[Recompiles]] = defaultdict(list)
     for one in job.recompiles:
         reasons[one.frame].append(one)
@@ -237,18 +171,19 @@ def _frames(job: Job) -> Iterator[FrameView]:
         limit = (told and (told.value or LIMITS.get(told.limit))) or LIMITS["recompile_limit"]
         if told is not None and not all_ranks:
             compiles = limit  # the recompiles before it were not logged
-        yield FrameView(
-            frame,
-            compiles,
-            limit,
-            told is None or told.value is None,
-            tuple(hits[frame]),
-            bar(compiles, limit),
-            tuple(reasons[frame]),
-        )
+        yield {
+            "frame": frame,
+            "compiles": compiles,
+            "limit": limit,
+            "assumed": told is None or told.value is None,
+            "hits": hits[frame],
+            "bar": bar(compiles, limit),
+            "reasons": reasons[frame],
+        }
 
 
-def _divergences(ranks: Mapping[int, Rank]) -> Iterator[Divergence]:
+def _divergences(ranks: Mapping[int, Rank]) -> Iterator[tuple[Frame, str, list[tuple[int, str]]]]:
+    """The checks that ranks did not fail alike: numbers of recompiles, and the ranks that had so many."""
     seen: dict[tuple[Frame, str], dict[int, int]] = {}
     for number, rank in ranks.items():
         for frame, source, count in rank.frames:
@@ -256,12 +191,11 @@ def _divergences(ranks: Mapping[int, Rank]) -> Iterator[Divergence]:
     for (frame, source), numbers in seen.items():
         if len(set(numbers.values())) > 1:
             ranked = sorted(set(numbers.values()), reverse=True)
-            yield Divergence(
-                frame, source, tuple((number, _listed(_where(numbers, number))) for number in ranked)
-            )
+            yield frame, source, [(number, _listed(_where(numbers, number))) for number in ranked]
 
 
-def _alike(job: Job) -> Iterator[Alike]:
+def _alike(job: Job) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Ranks that cost the same, and their compiles, recompiles, limits hit and graph breaks."""
     recompiles = any(rank.recompiles for rank in job.ranks.values())
     breaks = any(rank.breaks for rank in job.ranks.values())
     figures = {
@@ -274,7 +208,7 @@ def _alike(job: Job) -> Iterator[Alike]:
         for number, rank in sorted(job.ranks.items())
     }
     for same in dict.fromkeys(figures.values()):
-        yield Alike(_listed(_where(figures, same)), same)
+        yield _listed(_where(figures, same)), same
 
 
 def _where(values: Mapping[int, object], value: object) -> list[int]:

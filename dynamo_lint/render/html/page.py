@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,11 +15,31 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from dynamo_lint import __version__
-from dynamo_lint.render.escapes import html_text
+from dynamo_lint.render.html import words
+from dynamo_lint.render.prose import applicable, claim, html_text, sentence
 
 FOLDER = Path(__file__).parent
 MOST = 200
 """Entries of one kind that a page of `logs` or `confirm` shows in full; it says what more there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One control of the filter."""
+
+    key: str
+    """As in the attributes `data-KEY` of the entries and in the page's address."""
+    label: str
+    values: tuple[tuple[str, int], ...]
+    buttons: bool = False
+    """A few values, each switched by itself; else one of them is chosen from a list."""
+
+
+def counts(values: Iterable[str], order: Sequence[str] = ()) -> tuple[tuple[str, int], ...]:
+    """Each value with its number, in the order of a list of them, or else of the alphabet."""
+    return tuple(
+        sorted(Counter(values).items(), key=lambda one: (order.index(one[0]) if one[0] in order else -1, one))
+    )
 
 
 def page(template: str, **values: Any) -> str:
@@ -67,8 +90,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    made.filters["prose"] = prose
-    made.globals |= {"counted": counted, "MOST": MOST}
+    made.filters |= {"prose": prose, "sentence": sentence, "claim": claim}
+    made.globals |= {"counted": counted, "MOST": MOST, "words": words, "applicable": applicable}
     return made
 
 

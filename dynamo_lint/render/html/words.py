@@ -37,9 +37,9 @@ VERDICTS: Mapping[str, str] = {
 }
 
 
-def rule_url(code: str) -> str:
-    """The page of a rule; empty for a code that is none."""
-    name = page_names().get(code)
+def rule_url(code: str, name: str = "") -> str:
+    """The page of a rule, which is looked for where its name is not known; empty for a code that is none."""
+    name = name or page_names().get(code, "")
     return page_url(code, name) if name else ""
 
 

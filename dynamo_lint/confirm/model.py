@@ -1,21 +1,15 @@
-"""Dynamo's work during a few calls, as plain data that travels as JSON."""
+"""Dynamo's work during a few calls, and the request and the reply that carry it, as plain data for JSON."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, is_dataclass
+from functools import cache
+from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One line of a stack, in a function by its bare name."""
-
-    path: str
-    line: int
-    function: str
+from dynamo_lint.logs.texts import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,52 +151,119 @@ class Receipt:
         counts = Counter((one.path, one.first_line, one.function) for one in self.recompiles)
         return max(counts.values(), default=0) + 1
 
-    def to_json(self) -> dict[str, Any]:
-        """All of it as JSON values."""
-        return asdict(self)
+
+NOTHING = Receipt("", "", 0, (), (), (), (), (), {})
+"""The receipt of a probe that left none."""
 
 
-def receipt_from_json(data: dict[str, Any]) -> Receipt:
-    """The receipt that `to_json` wrote."""
-    return Receipt(
-        **{
-            **data,
-            "compiles": tuple(
-                Compile(**{**one, "operations": tuple(one["operations"])}) for one in data["compiles"]
-            ),
-            "recompiles": tuple(_recompile(one) for one in data["recompiles"]),
-            "breaks": tuple(GraphBreak(**{**one, "stack": _stack(one["stack"])}) for one in data["breaks"]),
-            "graph_calls": tuple(data["graph_calls"]),
-            "limit_hit": tuple(data["limit_hit"]),
-            "traced": _lines(data["traced"]),
-            "units": tuple(map(_unit, data["units"])),
-            "failure": data["failure"]
-            and Failure(**{**data["failure"], "stack": _stack(data["failure"]["stack"])}),
-            "problems": tuple(data["problems"]),
-        }
-    )
+Digest = tuple[float, ...]
+"""The numbers of one call's output, summed up: enough to see whether two runs computed the same."""
 
 
-def _recompile(data: dict[str, Any]) -> Recompile:
-    causes = tuple(tuple(_cause(one) for one in joint) for joint in data["causes"])
-    return Recompile(**{**data, "reasons": tuple(data["reasons"]), "causes": causes})
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """State to set from outside between calls, to each of some values in turn."""
+
+    subject: str
+    values: tuple[Any, ...] = ()
+    """Empty: three values that differ from what is there, by its kind."""
 
 
-def _cause(data: dict[str, Any]) -> Cause:
-    return Cause(**{**data, "bases": tuple(data["bases"]), "stack": _stack(data["stack"])})
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One probe to run."""
+
+    path: str = ""
+    probe: str = ""
+    root: str = ""
+    """The folder of the project; its modules are loaded anew and its lines are followed."""
+    calls: int = 12
+    backend: str = "aot_eager"
+    recompile_limit: int | None = None
+    """The limit of the second pass; None takes the one that the program leaves in force."""
+    watch: tuple[str, ...] = ()
+    """Subjects of findings."""
+    settings: tuple[Setting, ...] = ()
+    preload: tuple[str, ...] = ()
+    """Modules from outside the project that are imported once for all runs."""
+    shadows: bool = False
+    """The project is a copy, whose modules win over installed ones."""
 
 
-def _unit(data: dict[str, Any]) -> Unit:
-    pairs: dict[str, Any] = {key: tuple(map(tuple, data[key])) for key in ("inside", "runs")}
-    return Unit(**{**data, **pairs, "lines": _lines(data["lines"])})
+USUAL = Request()
+"""The usual way to run a probe, whichever it is."""
 
 
-def _lines(data: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    return {path: tuple(lines) for path, lines in data.items()}
+@dataclass(frozen=True, slots=True)
+class Met:
+    """The different values of a subject that the compiled code of a unit met, each as a short text."""
+
+    subject: str
+    unit: int
+    """Index into the receipt's units."""
+    over_time: tuple[str, ...]
+    """Those of one object under one generation of compiled code, where they changed most."""
+    across: tuple[str, ...]
+    """Those that different objects had when one generation of compiled code met them first."""
+    seen: tuple[str, ...]
+    """All of them."""
+    recomputed: bool = False
+    """In one object, under one generation, the numbers in a tensor or container changed."""
 
 
-def _stack(frames: Sequence[dict[str, Any]]) -> tuple[Frame, ...]:
-    return tuple(Frame(**frame) for frame in frames)
+STAGES = {
+    "start": "before its program was loaded",
+    "eager": "while it ran without the compiler",
+    "compiled": "while it ran compiled",
+    "limited": "while it ran with the usual recompile limit",
+}
+"""The stages of a run that something may be said of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The outcome of a request."""
+
+    stage: str
+    """How far it got: `start`, `import`, `eager`, `compiled`, `limited`, `done`."""
+    error: str = ""
+    """Why it stopped, in one line."""
+    detail: str = ""
+    """The place of the error, or the last lines that the probe printed."""
+    receipt: Receipt | None = None
+    """The run with a raised limit."""
+    recompile_limit: int = 8
+    """The limit that the program leaves in force."""
+    hit_limit: bool = False
+    """With that limit, some function ran uncompiled in the end."""
+    eager_calls: tuple[int, ...] = ()
+    """Calls that then ran without any compiled graph."""
+    ran: dict[str, tuple[int, ...]] | None = None
+    """Per file of the project, the lines that ran without the compiler."""
+    met: tuple[Met, ...] = ()
+    diverged: tuple[str, ...] = ()
+    """Subjects whose value differed from the eager twin's at the end of some call."""
+    outputs: tuple[Digest, ...] = ()
+    """The results of each call without the compiler."""
+    problems: tuple[str, ...] = ()
+
+
+def from_json(kind: Any, data: Any) -> Any:
+    """The value of a class of this account, or of what its fields hold, that `asdict` made JSON of."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = _hints(kind)
+        return kind(**{name: from_json(hints[name], value) for name, value in dict(data).items()})
+    origin, inner = get_origin(kind), get_args(kind)
+    if data is None or origin is None:
+        return data
+    if origin is tuple:
+        return tuple(map(from_json, repeat(inner[0]) if inner[-1] is Ellipsis else inner, data))
+    if origin is dict:
+        return {name: from_json(inner[1], value) for name, value in dict(data).items()}
+    return from_json(inner[0], data)  # or None
+
+
+_hints = cache(get_type_hints)
 
 
 def relative(path: str, root: Path) -> str:

@@ -1,0 +1,277 @@
+"""Findings for people to read in a terminal: in full, a line each, by file, counted by rule, or summed up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+
+from dynamo_lint.calls.model import Step
+from dynamo_lint.findings import SEVERITIES, Finding, Related, Span
+from dynamo_lint.lintrules import LINT_RULES
+from dynamo_lint.render.formats import View
+from dynamo_lint.render.prose import applicable, claim
+from dynamo_lint.report import Report
+from dynamo_lint.sources import Sources
+from dynamo_lint.terminal import Look, char_width, clean, clipped, counted, text_width
+
+COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
+TAB = "    "
+
+WAYS_TO_DECLARE = (
+    ("--assume-compiled", "treat every nn.Module.forward as compiled"),
+    ("--assume blocks", "treat the elements of every ModuleList as compiled"),
+    ("# dynamo-lint: region", "on the line above a class or function"),
+    ('regions = ["package.module:Class"]', "in [tool.dynamo-lint] of pyproject.toml"),
+)
+
+GUARD = (
+    "A guard is the check that torch makes before it reuses compiled code; if it fails, torch compiles again."
+)
+
+
+def full(report: Report, view: View) -> str:
+    """For each finding the line, the way Dynamo gets there, the cost and the fix; nothing is said twice."""
+    sources, look = view.sources, view.look
+    blocks: list[str] = []
+    costs: dict[tuple[str, str], str] = {}
+    previous: Finding | None = None
+    for finding in report.findings:
+        lines = [_header(finding, look), look.wrapped(claim(finding.message))]
+        if code := _frame(finding.span, sources, look):
+            lines += ["", *code, ""]
+        lines += _places(finding, previous, sources, look)
+        lines += _advice(finding, costs, look)
+        blocks.append("\n".join(lines) + "\n")
+        previous = finding
+    return "\n".join(blocks)
+
+
+def concise(report: Report, view: View) -> str:
+    """One line a finding, for editors and `grep`: `path:line:column: severity CODE [effect] message`."""
+    look = view.look
+    lines = []
+    for finding in report.findings:
+        place = look.place(finding.span.path, finding.span.line, finding.span.column)
+        severity = look.paint(finding.severity, fg=COLOURS[finding.severity])
+        lines.append(f"{place}: {severity} {_brief(finding, look)}\n")
+    return "".join(lines)
+
+
+def grouped(report: Report, view: View) -> str:
+    """A heading for each file, then `line:column CODE [effect] message`: to read one file after the other."""
+    look = view.look
+    blocks = []
+    for path, group in groupby(report.findings, key=lambda finding: finding.span.path):
+        findings = list(group)
+        places = [f"{finding.span.line}:{finding.span.column}" for finding in findings]
+        width = max(map(len, places))
+        lines = [look.paint(f"{look.place(path)}:", bold=True)]
+        for place, finding in zip(places, findings, strict=True):
+            lines.append(f"  {place:<{width}}  {_brief(finding, look)}")
+        blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
+
+
+def statistics(report: Report, _: View) -> str:
+    """How many findings of each rule there are: one line a rule, the most frequent first."""
+    counts = Counter((finding.code, finding.name) for finding in report.findings)
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return "".join(f"{count:>6}  {code}  {name}\n" for (code, name), count in ranked)
+
+
+def _brief(finding: Finding, look: Look) -> str:
+    effect = f" [{finding.effect}]" if finding.effect else ""
+    return f"{look.paint(finding.code, bold=True)}{effect} {clean(finding.message.replace(chr(10), ' '))}"
+
+
+def _header(finding: Finding, look: Look) -> str:
+    place = look.place(finding.span.path, finding.span.line, finding.span.column)
+    severity = look.paint(finding.severity, fg=COLOURS[finding.severity], bold=True)
+    doubt = "" if finding.confidence == "certain" else f" ({finding.confidence})"
+    rule = f"{look.paint(finding.code, bold=True)} {finding.name}"
+    return f"{look.paint(place, bold=True)}: {severity} {rule}{doubt}"
+
+
+def _places(finding: Finding, previous: Finding | None, sources: Sources, look: Look) -> list[str]:
+    """A table of the lines that lead here, and of the others that matter."""
+    steps = [
+        step for step in finding.chain if (step.path, step.line) != (finding.span.path, finding.span.line)
+    ]
+    known = previous is not None and bool(steps) and _way(previous) == _way(finding)
+    rows: list[Step | Related] = [*([] if known else steps), *finding.related]
+    lines = ["  compiled and called as in the finding above"] if known else []
+    if not rows:
+        return lines
+    here = finding.span.path
+    cells = [
+        (
+            f"line {row.line}" if row.path == here else look.brief(row.path, row.line),
+            clean(row.note if isinstance(row, Step) else row.message),
+        )
+        for row in rows
+    ]
+    # A cell that is longer than this pushes its own row only.
+    first = min(max(text_width(place) for place, _ in cells), 36)
+    second = min(max(text_width(note) for _, note in cells), 20)
+    for row, (place, note) in zip(rows, cells, strict=True):
+        head = f"  {place:<{first}}  {note:<{second}}  "
+        source = clean(sources.line(row.path, row.line)).strip().expandtabs(4)
+        room = max(look.width - text_width(head), 20)
+        lines.append(f"{head}{look.paint(clipped(source, room), dim=True)}".rstrip())
+    return lines
+
+
+def _advice(finding: Finding, costs: dict[tuple[str, str], str], look: Look) -> list[str]:
+    here = f"as at {look.place(finding.span.path, finding.span.line)}"
+    said = costs.setdefault((finding.code, finding.cost), here)
+    cost = said if said != here and len(said) < len(finding.cost) else finding.cost
+    lines = [_labelled("cost", cost, look)]
+    if finding.fix is not None:
+        lines.append(_labelled("fix", finding.fix.message + applicable(finding.fix, ""), look))
+    return lines
+
+
+def _labelled(label: str, text: str, look: Look) -> str:
+    indent = " " * 8
+    paragraph = look.wrapped(text, indent, indent)
+    return "  " + look.paint(f"{label + ':':<6}", bold=True) + paragraph[len(indent) :]
+
+
+def _way(finding: Finding) -> tuple[str, tuple[Step, ...]]:
+    here = (finding.span.path, finding.span.line)
+    return finding.symbol, tuple(step for step in finding.chain if (step.path, step.line) != here)
+
+
+def _frame(span: Span, sources: Sources, look: Look) -> list[str]:
+    """The first line of `span` and carets under the part that matters; nothing if it cannot be read."""
+    source = sources.line(span.path, span.line)
+    if not source.strip():
+        return []
+    gutter = f"{span.line:>6} | "
+    cells = [TAB if char == "\t" else char for char in clean(source)]
+    widths = [len(TAB) if cell == TAB else char_width(cell) for cell in cells]
+    start = min(span.column - 1, len(cells))
+    end = min(span.end_column - 1, len(cells)) if span.end_line == span.line else len(source.rstrip())
+    end = max(end, start + 1)
+
+    room = look.width - len(gutter)
+    left, right = _window(widths, start, end, room)
+    shown = "".join(cells[left:right])
+    before = sum(widths[left:start])
+    if left:
+        shown, before = "…" + shown, before + 1
+    if right < len(cells):
+        shown += "…"
+    carets = "^" * max(1, sum(widths[start : min(end, right)]))
+    blank = " " * (len(gutter) - 2) + "| "
+    return [
+        look.paint(gutter, dim=True) + shown.rstrip(),
+        look.paint(blank, dim=True) + " " * before + look.paint(carets, fg="red", bold=True),
+    ]
+
+
+def _window(widths: list[int], start: int, end: int, room: int) -> tuple[int, int]:
+    """The slice of a line to show: all of it if it fits, else as much as fits around `start`."""
+    if sum(widths) <= room:
+        return 0, len(widths)
+    room -= 2  # the ellipses
+    left = 0
+    if sum(widths[:end]) > room:
+        # A quarter of the room for what stands before, so that the line can still be recognised.
+        left = start
+        while left and sum(widths[left - 1 : start]) <= room // 4:
+            left -= 1
+    right = left
+    while right < len(widths) and sum(widths[left : right + 1]) <= room:
+        right += 1
+    return left, right
+
+
+def summary(report: Report, look: Look, explain: bool = False, assumed: bool = True) -> str:
+    """Return the summary of a report, in a few lines.
+
+    `explain` adds the one word that every finding needs; where nothing was `assumed` to be compiled, a
+    clean run gets a word on what was not judged.
+    """
+    lines = [look.paint(verdict(report), bold=True)]
+    if report.files and not report.compiled.functions:
+        lines += _nothing_compiled()
+    elif not assumed and not report.findings and report.compiled.functions < report.files:
+        lines.append(
+            "Only compiled code was checked; `--assume blocks` adds blocks that users of a library compile."
+        )
+    if report.suppressed:
+        lines.append(f"{counted(report.suppressed, 'finding')} silenced by comments.")
+    if report.accepted:
+        lines.append(f"{counted(report.accepted, 'finding')} accepted by the baseline.")
+    lines += _fixable(report)
+    hazards = sorted({finding.code for finding in report.findings if finding.code not in LINT_RULES})
+    if explain and any(finding.effect for finding in report.findings):
+        lines.append(GUARD)
+    if hazards:
+        lines.append(f"Run `dynamo-lint rule {' '.join(hazards)}` for the reason and examples.")
+    return "\n".join(lines) + "\n"
+
+
+def verdict(report: Report) -> str:
+    """One sentence: how many findings in how much code, and what was given up."""
+    files = counted(report.files, "file")
+    if not report.files:
+        return "No Python files found."
+    gaps = _gaps(report)
+    if not report.findings:
+        if not report.compiled.functions:
+            return "; ".join([f"Nothing was checked: no compiled code found in {files}", *gaps]) + "."
+        clean = f"No findings, but {', '.join(gaps)}" if gaps else "No findings"
+        return f"{clean}: {_compiled(report)} in {files}."
+    counts = Counter(finding.severity for finding in report.findings)
+    severities = ", ".join(counted(counts[word], word) for word in reversed(SEVERITIES) if counts[word])
+    places = len({finding.span.path for finding in report.findings})
+    return "; ".join([f"Found {severities} in {places} of {files}", _compiled(report), *gaps]) + "."
+
+
+def _gaps(report: Report) -> Sequence[str]:
+    """The counts of all that was given up without a finding that says so."""
+    gaps = []
+    if sites := len(report.compiled.unresolved):
+        were = counted(sites, "compile site was", "compile sites were")
+        gaps.append(f"{were} not understood (see `dynamo-lint regions`)")
+    if report.unfinished:
+        were = counted(report.unfinished, "function or class was", "functions or classes were")
+        gaps.append(f"{were} not analysed to the end (see `--select DYN906`)")
+    told = {finding.span.path for finding in report.findings if finding.code == "DYN901"}
+    unread = [error for error in report.errors if error.path not in told]
+    if newer := [error.needs for error in unread if error.needs]:
+        were = counted(len(newer), "file was", "files were")
+        they = "it needs" if len(newer) == 1 else "they need"
+        gaps.append(f"{were} not read ({they} Python {max(newer)[0]}.{max(newer)[1]})")
+    if others := len(unread) - len(newer):
+        gaps.append(f"{counted(others, 'file was', 'files were')} not read (see `--select DYN901`)")
+    return gaps
+
+
+def _fixable(report: Report) -> Sequence[str]:
+    """How many findings dynamo-lint can end by itself."""
+    kinds = Counter(
+        finding.fix.applicability for finding in report.findings if finding.fix and finding.fix.edits
+    )
+    safe, unsafe = kinds["safe"], kinds["unsafe"]
+    if not safe and not unsafe:
+        return []
+    words = [f"{safe} fixable with `--fix`"] if safe else []
+    words += [f"{unsafe} {'more' if safe else 'fixable'} with `--fix --unsafe-fixes`"] if unsafe else []
+    return [", ".join(words) + "; `--diff` shows what would change."]
+
+
+def _compiled(report: Report) -> str:
+    functions = counted(report.compiled.functions, "compiled function")
+    return f"{functions} from {counted(report.compiled.entries, 'compile entry', 'compile entries')}"
+
+
+def _nothing_compiled() -> Sequence[str]:
+    width = max(len(way) for way, _ in WAYS_TO_DECLARE)
+    return [
+        "If other code compiles it, lint that code too, or declare what is compiled:",
+        *(f"  {way:<{width}}  {what}" for way, what in WAYS_TO_DECLARE),
+    ]

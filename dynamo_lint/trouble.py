@@ -1,0 +1,22 @@
+"""Errors for people: what happened, where, what to do, and the exit status."""
+
+from __future__ import annotations
+
+import click
+
+from dynamo_lint.terminal import clean
+
+EXIT_CLEAN, EXIT_FINDINGS, EXIT_TROUBLE, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 130, 141
+
+
+class Trouble(Exception):
+    """Something that a person must put right, in one line: the command line prints it and exits 2."""
+
+
+class ReaderLeft(Exception):
+    """Whoever read our output has closed the pipe; not a BrokenPipeError, which click makes an exit 1."""
+
+
+def say(line: str) -> None:
+    """Print a line for people to stderr, whatever the names in it hold."""
+    click.echo(clean(line), err=True)
