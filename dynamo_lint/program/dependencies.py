@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import wraps
+from importlib import import_module
 from types import FunctionType, MethodType
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+F = TypeVar("F")
+P = ParamSpec("P")
 V = TypeVar("V")
 ALL = "*"
 """Stands for every name of a table: somebody went through all of it."""
@@ -133,3 +137,32 @@ class _Fact:
             return MethodType(method, self)  # which notes what it reads in turn
         value = self.__dict__[name] = getattr(self._fact, name)
         return value
+
+    def answer(self, name: str, told: Callable[[Any], V]) -> V:
+        """What is told of the facts; noted as if it were a field of theirs."""
+        if name not in self.__dict__:
+            self.__dict__[name] = told(self._fact)
+        answer: V = self.__dict__[name]
+        return answer
+
+
+def question(told: Callable[Concatenate[F, P], V]) -> Callable[Concatenate[F, P], V]:
+    """A function of the facts of a function or class, and a name at most: its answer is noted, not what it
+    reads. Lines are in the answer as they are in facts, or it does not depend on where the code stands."""
+    asked_as = f"{told.__module__}:{told.__qualname__}"
+
+    @wraps(told)
+    def asked(fact: F, /, *name: P.args, **none: P.kwargs) -> V:
+        if isinstance(fact, _Fact):
+            return fact.answer(":".join((asked_as, *map(str, name))), lambda real: told(real, *name, **none))
+        return told(fact, *name, **none)
+
+    return asked
+
+
+def answered(fact: object, noted: str) -> object:
+    """What was read of the facts of a function or class: a field of theirs, or the answer to a question."""
+    where, *question = noted.split(":", 2)
+    if not question:
+        return getattr(fact, where)
+    return getattr(import_module(where), question[0])(fact, *question[1:])

@@ -8,6 +8,7 @@ from dynamo_lint import knowledge
 from dynamo_lint.index.ir import Attribute, Call, Definition, Expr, Function, Name
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.classes import OF_MODULES
+from dynamo_lint.program.dependencies import question
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef
 
@@ -61,6 +62,7 @@ def only_declares(function: Function) -> bool:
     return _is_marked(function) or _only_raises(function)
 
 
+@question
 def is_empty(function: Function) -> bool:
     """Whether a method is marked as abstract and does nothing, not even for calls by `super()`."""
     calls = any(site.call.function != Name("NotImplementedError") for site in function.calls)
@@ -237,14 +239,27 @@ def _is_marked(function: Function) -> bool:
     return any(terminal_name(decorator) in _DECORATORS for decorator in function.decorators)
 
 
+@question
 def _only_raises(function: Function) -> bool:
-    # In this order: what is not read of a function may change without the answer being asked for again.
     return not (function.returns or function.stores or function.bindings) and any(
         site.call.function == Name("NotImplementedError") for site in function.calls
     )
 
 
 ALTERNATIVES = knowledge.names("constructs_subclass")
+
+
+@question
+def methods_called(function: Function, name: str) -> tuple[str, ...]:
+    """The methods of something that a function calls, by its name; an empty one if it calls that itself."""
+    called = dict.fromkeys(site.call.function for site in function.calls)
+    found = (c.name if isinstance(c, Attribute) and c.value == Name(name) else None for c in called)
+    return (*(one for one in found if one is not None), *([""] if Name(name) in called else []))
+
+
+@question
+def _makes_as_super(function: Function) -> bool:
+    return any(_is_super(site.call.function, ALTERNATIVES) for site in function.calls)
 
 
 def makes_own(project: Project, where: FunctionRef, subclass: ClassRef) -> bool:
@@ -257,12 +272,11 @@ def makes_own(project: Project, where: FunctionRef, subclass: ClassRef) -> bool:
         project.memo[key] = False  # while it is asked of those that call each other
         function = project.function(where)
         first = Name(function.parameters[0].name) if function.parameters else None
-        called = dict.fromkeys(site.call.function for site in function.calls)
-        asked = [c.name for c in called if isinstance(c, Attribute) and c.value == first]
+        asked = methods_called(function, first.id) if first is not None else ()
         methods = [method for name in asked if (method := project.method(subclass, name)) is not None]
         project.memo[key] = (
-            first in called
-            or any(_is_super(callee, ALTERNATIVES) for callee in called)
+            "" in asked
+            or _makes_as_super(function)
             or any(
                 project.method_kind(m) == "classmethod" and makes_own(project, m, subclass) for m in methods
             )

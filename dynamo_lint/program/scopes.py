@@ -11,7 +11,6 @@ from dynamo_lint.index.ir import (
     MODULE_KEY,
     Binding,
     CallSite,
-    Class,
     Expr,
     FileFacts,
     Function,
@@ -132,7 +131,7 @@ class Scopes:
         """The bindings of one function by name, those of `global` names included."""
         known = self._bound.get(ref)
         if known is None:
-            known = self._bound[ref] = _by_name(self._seen[ref.path].functions[ref.key].bindings)
+            known = self._bound[ref] = self._read("bindings", ref.path, ref.key)
         return known
 
     def home_of(self, name: str, ref: FunctionRef) -> FunctionRef:
@@ -386,15 +385,11 @@ def _stores_by_class(file: FileFacts) -> dict[str, dict[str, list[tuple[Function
     return tables
 
 
-def _fields(fact: Function | Class) -> dict[str, Any]:
-    return {name: getattr(fact, name) for name in fact.__slots__}
-
-
-TABLES: Mapping[str, Callable[[FileFacts, str], Mapping[str, object]]] = {
+TABLES: Mapping[str, Callable[[FileFacts, str], Any]] = {
     "functions": lambda file, _: dict.fromkeys(file.functions),
     "classes": lambda file, _: dict.fromkeys(file.classes),
-    "function": lambda file, key: _fields(file.functions[key]),
-    "class": lambda file, key: _fields(file.classes[key]),
+    "function": lambda file, key: file.functions[key],
+    "class": lambda file, key: file.classes[key],
     "globals": lambda file, _: global_bindings(file),
     "own": lambda file, _: own_names(file),
     "inside": lambda file, _: _inside(file),
@@ -403,6 +398,7 @@ TABLES: Mapping[str, Callable[[FileFacts, str], Mapping[str, object]]] = {
     "set": lambda file, _: set_globally(file),
     "filled": lambda file, _: _filled(file),
     "body": lambda file, key: _by_name(file.classes[key].bindings),
+    "bindings": lambda file, key: _by_name(file.functions[key].bindings),
     "locals": lambda file, key: _locals(file.functions[key]),
     "items": lambda file, key: _items(file.functions[key]),
     "kept": lambda file, _: _kept(file),

@@ -233,7 +233,7 @@ def _answers(
 ) -> Iterator[tuple[object, object, bool]]:
     """The answers of a file's old facts and of its new ones; whether numbers are lines."""
     # Late, like all that a run needs only when something has changed.
-    from dynamo_lint.program.dependencies import ALL
+    from dynamo_lint.program.dependencies import ALL, answered
     from dynamo_lint.program.scopes import TABLES
     from dynamo_lint.program.tables import READINGS, tables_of
 
@@ -250,7 +250,7 @@ def _answers(
         elif sort not in ("function", "class"):
             yield from ((was.get(name), is_.get(name), True) for name in names)
         else:
-            yield from ((was[name], is_[name], name in _LINES) for name in names)
+            yield from ((answered(was, name), answered(is_, name), name in _LINES) for name in names)
     for reading in READINGS:
         if grounds.everywhere.keys().isdisjoint(reading.tables):
             continue
