@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -31,10 +31,17 @@ class PassedArguments(NamedTuple):
 class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
     """The calls in the functions of a file, by function and by what they call; see `question`."""
 
-    def __init__(self, file: FileFacts, own: Mapping[str, bool], inside: Mapping[str, list[str]]) -> None:
+    def __init__(
+        self,
+        file: FileFacts,
+        own: Mapping[str, bool],
+        inside: Mapping[str, list[str]],
+        loggers: Collection[str],
+    ) -> None:
         self._file = file
         self._own = own
         self._inside = inside
+        self._loggers = loggers
         self._last: tuple[str, _Names] = ("", _Names())
 
     def question(self, key: str, callee: Expr) -> str:
@@ -46,9 +53,13 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
                 return f"{key} {name}"
         return f"{key} "
 
-    def sites(self, key: str) -> tuple[CallSite, ...]:
-        """All calls in a function."""
-        return self._file.functions[key].calls
+    def sites(self, key: str) -> Iterator[CallSite]:
+        """The calls in a function, but for those that write to a log."""
+        for site in self._file.functions[key].calls:
+            match site.call.function:
+                case ir.Attribute(ir.Name(name)) if name in self._loggers:
+                    continue
+            yield site
 
     def arguments_of(self, key: str, site: CallSite) -> PassedArguments:
         """Return the arguments that one call in a function passes."""

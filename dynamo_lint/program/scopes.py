@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -49,6 +50,9 @@ class Scopes:
         self._seen = seen
         """The same files, where reading a function is noted."""
         self._notes = notes
+        parts = {part for path in files for part in path.removesuffix(".py").split("/")}
+        self._like_libraries = sorted(parts & sys.stdlib_module_names)
+        """Modules of Python itself after which a file or folder of the project is called."""
         self._globals: dict[str, Mapping[str, list[Expr]]] = {}
         self._filled: dict[str, Mapping[str, list[tuple[FunctionRef, Expr]]]] = {}
         self._set: dict[str, Mapping[str, list[tuple[FunctionRef, Expr]]]] = {}
@@ -105,9 +109,9 @@ class Scopes:
         return known.get(ref.key, [])
 
     def imports_of(self, path: str) -> list[ir.Import]:
-        """The imports of a file, wherever they stand."""
-        found: list[ir.Import] = self._read("imports", path).get("", [])
-        return found
+        """The imports of a file, wherever they stand, of what may be a file of the project."""
+        table = self._read("imports", path)
+        return [one for name in ("", *self._like_libraries) for one in table.get(name, ())]
 
     def changed_in(self, path: str) -> Mapping[str, None]:
         """The names of a file that its code changes after they were bound."""
@@ -247,6 +251,17 @@ def own_names(file: FileFacts) -> dict[str, bool]:
     return found
 
 
+def loggers(file: FileFacts) -> frozenset[str]:
+    """The names that mean a logger all over a file: it runs no code of anybody else."""
+    bound = global_bindings(file)
+    made = {name for name, values in bound.items() if all(map(_is_logger, values))}
+    return frozenset(made - own_names(file).keys() if made else made)
+
+
+def _is_logger(value: Expr) -> bool:
+    return isinstance(value, ir.Call) and terminal_name(value.function) == "getLogger"
+
+
 def _inside(file: FileFacts) -> dict[str, list[str]]:
     table: dict[str, list[str]] = {}
     for key, function in file.functions.items():
@@ -256,13 +271,19 @@ def _inside(file: FileFacts) -> dict[str, list[str]]:
 
 
 def _imports(file: FileFacts) -> dict[str, list[ir.Import]]:
+    """The imports of a file; those of Python's own modules apart, each by its name."""
     bound = (binding.value for function in file.functions.values() for binding in function.bindings)
     stars = (ir.Import(star.module, None, star.level) for star in file.stars)
-    return {"": list(dict.fromkeys([*(one for one in bound if isinstance(one, ir.Import)), *stars]))}
+    table: dict[str, list[ir.Import]] = {}
+    for one in dict.fromkeys([*(one for one in bound if isinstance(one, ir.Import)), *stars]):
+        first = one.module.partition(".")[0]
+        own = one.level == 0 and first in sys.stdlib_module_names
+        table.setdefault(first if own else "", []).append(one)
+    return table
 
 
 def _shapes(file: FileFacts) -> Shapes:
-    return Shapes(file, own_names(file), _inside(file))
+    return Shapes(file, own_names(file), _inside(file), loggers(file))
 
 
 def _kept(file: FileFacts) -> dict[str, list[str]]:

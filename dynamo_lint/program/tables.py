@@ -44,7 +44,7 @@ from dynamo_lint.program.names import (
     loaded_by,
 )
 from dynamo_lint.program.refs import ClassRef, FunctionRef, function_ref
-from dynamo_lint.program.scopes import global_bindings, method_kind, own_names
+from dynamo_lint.program.scopes import global_bindings, loggers, method_kind, own_names
 
 Table = dict[str, list[Any]]
 """Rows by name."""
@@ -218,7 +218,7 @@ def _callers(file: FileFacts, callers: Table, within: Table) -> None:
 
 def _callees(file: FileFacts, methods_called: Table, names_called: Table, else_called: Table) -> None:
     """The functions that call something: by its name if all of the file means the same by it, or else."""
-    own, bound = own_names(file), global_bindings(file)
+    own, bound, logs = own_names(file), global_bindings(file), loggers(file)
     for key, function in file.functions.items():
         where = function_ref(file.path, key)
         methods: set[str] = set()
@@ -226,6 +226,8 @@ def _callees(file: FileFacts, methods_called: Table, names_called: Table, else_c
         other = False
         for site in function.calls:
             match site.call.function:
+                case ir.Attribute(ir.Name(name)) if name in logs:
+                    pass
                 case ir.Attribute(_, name):
                     methods.add(name)
                 case ir.Name(name) if name not in own:
