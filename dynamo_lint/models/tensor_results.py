@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dynamo_lint import knowledge
 from dynamo_lint.index import ir
-from dynamo_lint.program.dependencies import question
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
@@ -83,28 +82,19 @@ def tensor_parameters(project: Project, ref: FunctionRef, receiver: ClassRef | N
     found: set[str] = set()
     if receiver is not None and function.qualname.endswith(".forward") and project.is_module(receiver):
         found.update(one.name for one in function.parameters[1:2])
-    found |= _used_as_tensors(function)
+    for load in function.loads:
+        if isinstance(load.value, ir.Name) and load.name in TENSOR_ONLY_ATTRIBUTES:
+            found.add(load.value.id)
+    for site in function.calls:
+        match site.call.function:
+            case ir.Attribute(ir.Name(name), method) if method in TENSOR_METHODS or method in INT_METHODS:
+                found.add(name)
     declared = {
         one.name
         for one in function.parameters
         if one.default is None and is_tensor_annotation(one.annotation)
     }
     return frozenset(declared | found.intersection(plain))
-
-
-@question
-def _used_as_tensors(function: ir.Function) -> frozenset[str]:
-    """The names that a function uses through methods and attributes that only tensors have."""
-    found = {
-        load.value.id
-        for load in function.loads
-        if isinstance(load.value, ir.Name) and load.name in TENSOR_ONLY_ATTRIBUTES
-    }
-    for site in function.calls:
-        match site.call.function:
-            case ir.Attribute(ir.Name(name), method) if method in TENSOR_METHODS or method in INT_METHODS:
-                found.add(name)
-    return frozenset(found)
 
 
 def is_tensor_annotation(annotation: ir.Expr | None) -> bool:

@@ -15,7 +15,6 @@ from dynamo_lint.index.ir import (
     Constant,
     Element,
     Expr,
-    Function,
     Name,
     Narrowed,
     Store,
@@ -25,7 +24,6 @@ from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of, itself
 from dynamo_lint.program.classes import inherits_code
 from dynamo_lint.program.deferred_calls import SPECS
-from dynamo_lint.program.dependencies import question
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef, Symbol
 from dynamo_lint.values.arguments import argument_for
 from dynamo_lint.values.model import (
@@ -178,7 +176,7 @@ def _put_into(pts: PointsTo, place: _Place) -> ValueSet:
     context = place[0]
     function = pts.project.function(context.function)
     found = [_ours(pts, store, context) for store in function.stores if _leads(pts, store.owner, place)]
-    for site in _putting(function):
+    for site in function.calls:
         match site.call:
             case Call(Name("setattr"), (owner, name, value)) if _leads(pts, owner, place):
                 put = _modules(pts, pts.value(value, context))
@@ -191,26 +189,6 @@ def _put_into(pts: PointsTo, place: _Place) -> ValueSet:
                 if _leads(pts, owner, place):
                     found.append(functions_in(pts.value(value, context)))
     return union(found)
-
-
-@question
-def _putting(function: Function) -> tuple[CallSite, ...]:
-    """The calls that may put something into an object."""
-    names = {"setattr", *_PROCESSORS, *FORWARD_HOOKS}
-    return tuple(site for site in function.calls if terminal_name(site.call.function) in names)
-
-
-@question
-def _handing_on(function: Function, name: str) -> tuple[CallSite, ...]:
-    """The calls that are given what has a name, or a part of it."""
-    return tuple(s for s in function.calls if any(_root(one) == name for one in arguments_of(s.call)))
-
-
-def _root(value: Expr) -> str:
-    """The name in front of an attribute of an attribute; empty if that is none."""
-    while isinstance(value, Attribute):
-        value = value.value
-    return value.id if isinstance(value, Name) else ""
 
 
 def _patched(pts: PointsTo, values: ValueSet) -> ValueSet:
@@ -283,7 +261,7 @@ def _same(pts: PointsTo, place: _Place, rises: bool) -> Iterator[tuple[_Place, b
 def _parameters_receiving(pts: PointsTo, place: _Place) -> Iterator[_Place]:
     """The parameters that calls hand the object to, by itself or within one that has it."""
     context, target = place
-    for site in _handing_on(pts.project.function(context.function), _root(target)):
+    for site in pts.project.function(context.function).calls:
         given = arguments_of(site.call)
         for whole, path in _wholes(target):
             for ref in _run(pts, site, context) if whole in given else ():

@@ -139,7 +139,7 @@ class _Fact:
         return value
 
     def answer(self, name: str, told: Callable[[Any], V]) -> V:
-        """What is told of the facts; noted as if it were a field of theirs."""
+        """Return what is told of the facts; it is noted as if it were a field of theirs."""
         if name not in self.__dict__:
             self.__dict__[name] = told(self._fact)
         answer: V = self.__dict__[name]
@@ -161,7 +161,7 @@ def question(told: Callable[Concatenate[F, P], V]) -> Callable[Concatenate[F, P]
 
 
 def answered(fact: object, noted: str) -> object:
-    """What was read of the facts of a function or class: a field of theirs, or the answer to a question."""
+    """Return what was read of the facts of a function or class: a field, or the answer to a question."""
     where, *question = noted.split(":", 2)
     if not question:
         return getattr(fact, where)

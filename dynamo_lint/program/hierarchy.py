@@ -249,19 +249,6 @@ def _only_raises(function: Function) -> bool:
 ALTERNATIVES = knowledge.names("constructs_subclass")
 
 
-@question
-def methods_called(function: Function, name: str) -> tuple[str, ...]:
-    """The methods of something that a function calls, by its name; an empty one if it calls that itself."""
-    called = dict.fromkeys(site.call.function for site in function.calls)
-    found = (c.name if isinstance(c, Attribute) and c.value == Name(name) else None for c in called)
-    return (*(one for one in found if one is not None), *([""] if Name(name) in called else []))
-
-
-@question
-def _makes_as_super(function: Function) -> bool:
-    return any(_is_super(site.call.function, ALTERNATIVES) for site in function.calls)
-
-
 def makes_own(project: Project, where: FunctionRef, subclass: ClassRef) -> bool:
     """Whether a class method constructs the class that it is called on.
 
@@ -272,11 +259,12 @@ def makes_own(project: Project, where: FunctionRef, subclass: ClassRef) -> bool:
         project.memo[key] = False  # while it is asked of those that call each other
         function = project.function(where)
         first = Name(function.parameters[0].name) if function.parameters else None
-        asked = methods_called(function, first.id) if first is not None else ()
+        called = dict.fromkeys(site.call.function for site in function.calls)
+        asked = [c.name for c in called if isinstance(c, Attribute) and c.value == first]
         methods = [method for name in asked if (method := project.method(subclass, name)) is not None]
         project.memo[key] = (
-            "" in asked
-            or _makes_as_super(function)
+            first in called
+            or any(_is_super(callee, ALTERNATIVES) for callee in called)
             or any(
                 project.method_kind(m) == "classmethod" and makes_own(project, m, subclass) for m in methods
             )

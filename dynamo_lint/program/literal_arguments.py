@@ -35,12 +35,11 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
         self,
         file: FileFacts,
         own: Mapping[str, bool],
-        bound: Collection[str],
         inside: Mapping[str, list[str]],
         loggers: Collection[str],
     ) -> None:
         self._file = file
-        self._own, self._bound = own, bound
+        self._own = own
         self._inside = inside
         self._loggers = loggers
         self._last: tuple[str, _Names] = ("", _Names())
@@ -61,16 +60,6 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
                 case ir.Attribute(ir.Name(name)) if name in self._loggers:
                     continue
             yield site
-
-    def driving(self, key: str) -> list[CallSite]:
-        """Of these, all but the calls of names that nobody binds, which are builtins."""
-        bound, own = self._bound, self._own
-        callees = ((site, site.call.function) for site in self.sites(key))
-        return [
-            site
-            for site, callee in callees
-            if not isinstance(callee, ir.Name) or callee.id in bound or callee.id in own or self._file.stars
-        ]
 
     def arguments_of(self, key: str, site: CallSite) -> PassedArguments:
         """Return the arguments that one call in a function passes."""

@@ -81,7 +81,7 @@ class Project:
         self.own_names = scopes.own_names
         self.inside = scopes.inside
         self.imports_of, self.changed_in = scopes.imports_of, scopes.changed_in
-        self.calls_in, self.driving_calls = scopes.calls_in, scopes.driving_calls
+        self.calls_in = scopes.calls_in
         self.arguments_in = scopes.arguments_in
         self.kept_under = scopes.kept_under
         self.mentioned_in = scopes.mentioned_in

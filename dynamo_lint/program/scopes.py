@@ -65,7 +65,6 @@ class Scopes:
         self._stores: dict[ClassRef, OwnStores] = {}
         self._stored: dict[str, dict[str, dict[str, list[tuple[FunctionRef, Store]]]]] = {}
         self._shapes: dict[str, tuple[Shapes, RecordingTable[tuple[PassedArguments, ...]]]] = {}
-        self._driving: dict[FunctionRef, Mapping[str, list[CallSite]]] = {}
         self._kept: dict[str, Mapping[str, list[str]]] = {}
         self._mentioned: dict[str, Mapping[str, bool]] = {}
         self._owners: dict[FunctionRef, ClassRef | None] = {}
@@ -186,14 +185,6 @@ class Scopes:
         noted.note(table.question(ref.key, ir.UNKNOWN))  # whose names say nothing of what they are
         return found
 
-    def driving_calls(self, ref: FunctionRef) -> list[CallSite]:
-        """The calls in a function that may run code of the project."""
-        known = self._driving.get(ref)
-        if known is None:
-            table = {"": self._shapes_in(ref.path)[0].driving(ref.key)}
-            known = self._driving[ref] = self._notes.of_file(table, ref.path, "driving", ref.key)
-        return known[""]
-
     def arguments_in(self, ref: FunctionRef, site: CallSite) -> PassedArguments:
         """The arguments that one call in a function passes."""
         table, noted = self._shapes_in(ref.path)
@@ -292,7 +283,7 @@ def _imports(file: FileFacts) -> dict[str, list[ir.Import]]:
 
 
 def _shapes(file: FileFacts) -> Shapes:
-    return Shapes(file, own_names(file), global_bindings(file), _inside(file), loggers(file))
+    return Shapes(file, own_names(file), _inside(file), loggers(file))
 
 
 def _kept(file: FileFacts) -> dict[str, list[str]]:
@@ -434,7 +425,6 @@ TABLES: Mapping[str, Callable[[FileFacts, str], Any]] = {
     "kept": lambda file, _: _kept(file),
     "mentioned": lambda file, _: dict.fromkeys(mentioned_in(file), True),
     "shapes": lambda file, _: _shapes(file),
-    "driving": lambda file, key: {"": _shapes(file).driving(key)},
     "stores": lambda file, key: _stores_by_class(file).get(key, {}),
 }
 """How to ask again what was noted, by the sort of table."""

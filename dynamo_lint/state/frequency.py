@@ -139,7 +139,7 @@ class Drivers:
 
     def _drives(self, where: FunctionRef, lines: tuple[int, int]) -> bool:
         """Some call on these lines runs compiled code, or a module that may hold some."""
-        calls = enumerate(self.project.driving_calls(where))
+        calls = enumerate(self.project.function(where).calls)
         return any(_within(s.call.line, lines) and self._runs(where, number, 0) for number, s in calls)
 
     def _drives_once(self, where: FunctionRef) -> bool:
@@ -147,13 +147,13 @@ class Drivers:
         function = self.project.function(where)
         return any(
             self._runs(where, number, 0)
-            for number, site in enumerate(self.project.driving_calls(where))
+            for number, site in enumerate(self.project.function(where).calls)
             if not any(_within(site.call.line, loop) for loop in function.loops)
         )
 
     def _runs(self, where: FunctionRef, number: int, depth: int) -> bool:
         if (where, number) not in self.asked:
-            self.asked[where, number] = self._called(where, self.project.driving_calls(where)[number].call)
+            self.asked[where, number] = self._called(where, self.project.function(where).calls[number].call)
         called = self.asked[where, number]
         if isinstance(called, bool):
             return called
@@ -161,7 +161,7 @@ class Drivers:
 
     def _runs_in(self, ref: FunctionRef, depth: int) -> bool:
         if (ref, depth) not in self.running:
-            numbers = range(len(self.project.driving_calls(ref)))
+            numbers = range(len(self.project.function(ref).calls))
             self.running[ref, depth] = any(self._runs(ref, number, depth) for number in numbers)
         return self.running[ref, depth]
 

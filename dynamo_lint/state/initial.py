@@ -10,7 +10,7 @@ from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Display, Expr
 from dynamo_lint.index.lower import terminal_name
-from dynamo_lint.program.hierarchy import methods_called
+from dynamo_lint.program.dependencies import question
 from dynamo_lint.program.item_path import ANY_ITEM, ItemPath, item_path, step_of
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
@@ -432,7 +432,7 @@ class Initial:
             if ref in found or ref.key not in self.project.files[ref.path].functions:
                 continue
             found.add(ref)
-            for method in methods_called(self.project.function(ref), self.project.self_name(ref) or ""):
+            for method in _methods_called(self.project.function(ref), self.project.self_name(ref) or ""):
                 called = self.project.method(owner, method)
                 if called is not None:
                     waiting.append(called)
@@ -546,3 +546,10 @@ def _one_each(found: list[Outside]) -> list[Outside]:
     told = {(o.path, o.line) for o in valued}
     merged = [o if o.kinds else replace(o, kinds=typed.get((o.path, o.line), K.UNKNOWN)) for o in valued]
     return [*merged, *(o for o in found if isinstance(o.value, ir.Typed) and (o.path, o.line) not in told)]
+
+
+@question
+def _methods_called(function: ir.Function, name: str) -> tuple[str, ...]:
+    """The methods of something that a function calls, by the name that this has."""
+    callees = dict.fromkeys(site.call.function for site in function.calls)
+    return tuple(c.name for c in callees if isinstance(c, ir.Attribute) and c.value == ir.Name(name))

@@ -15,7 +15,6 @@ from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, Function
 from dynamo_lint.instances.find import find_units
 from dynamo_lint.models.releases import holds
-from dynamo_lint.program.dependencies import question
 from dynamo_lint.program.function_bodies import Bodies, ReadSource
 from dynamo_lint.program.item_path import item_path
 from dynamo_lint.program.names import MUTATORS
@@ -150,25 +149,19 @@ def _stored_names(project: Project, regions: Regions) -> frozenset[str]:
     for hot in regions.hot:
         if _constructs(hot.function):
             continue
-        names |= _stored_by(project.function(hot.function))
-    return frozenset(names)
-
-
-@question
-def _stored_by(function: Function) -> frozenset[str]:
-    """The names that one function stores into."""
-    names = {binding.name for binding in function.bindings if binding.name in function.globals}
-    for store in function.stores:
-        if store.name != ITEM:
-            names.add(store.name)
-        elif (path := item_path(store.owner, function)) is not None:
-            names.add(path.name)
-    for site in function.calls:
-        match site.call.function, site.call.arguments:
-            case ir.Attribute(ir.Attribute(name=name) | ir.Name(name), method), _ if method in MUTATORS:
-                names.add(name)
-            case ir.Attribute(_, method), (ir.Constant(str() as name), *_) if method in REGISTRARS:
-                names.add(name)
+        function = project.function(hot.function)
+        names.update(binding.name for binding in function.bindings if binding.name in function.globals)
+        for store in function.stores:
+            if store.name != ITEM:
+                names.add(store.name)
+            elif (path := item_path(store.owner, function)) is not None:
+                names.add(path.name)
+        for site in function.calls:
+            match site.call.function, site.call.arguments:
+                case ir.Attribute(ir.Attribute(name=name) | ir.Name(name), method), _ if method in MUTATORS:
+                    names.add(name)
+                case ir.Attribute(_, method), (ir.Constant(str() as name), *_) if method in REGISTRARS:
+                    names.add(name)
     return frozenset(names)
 
 
@@ -226,12 +219,6 @@ def _matters(function: Function, names: frozenset[str]) -> bool:
         return True
     if any(load.name in names for load in function.loads):
         return True
-    return _mutates(function)
-
-
-@question
-def _mutates(function: Function) -> bool:
-    """Whether a function calls what changes an object, or goes on with an iterator."""
     return any(
         site.call.function == ir.Name("next")
         or (isinstance(site.call.function, ir.Attribute) and site.call.function.name in MUTATORS | REGISTRARS)
