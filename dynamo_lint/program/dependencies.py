@@ -128,7 +128,7 @@ class _Fact:
 
     __slots__ = ("__dict__", "_fact")
 
-    def __init__(self, fact: object) -> None:
+    def __init__(self, fact: Any) -> None:
         self._fact = fact
 
     def __getattr__(self, name: str) -> Any:  # what was read once is found without this
@@ -138,31 +138,37 @@ class _Fact:
         value = self.__dict__[name] = getattr(self._fact, name)
         return value
 
-    def answer(self, name: str, told: Callable[[Any], V]) -> V:
-        """Return what is told of the facts; it is noted as if it were a field of theirs."""
-        if name not in self.__dict__:
-            self.__dict__[name] = told(self._fact)
-        answer: V = self.__dict__[name]
-        return answer
+
+_QUESTIONS: dict[str, Callable[..., object]] = {}
 
 
 def question(told: Callable[Concatenate[F, P], V]) -> Callable[Concatenate[F, P], V]:
     """A function of the facts of a function or class, and a name at most: its answer is noted, not what it
     reads. Lines are in the answer as they are in facts, or it does not depend on where the code stands."""
     asked_as = f"{told.__module__}:{told.__qualname__}"
+    _QUESTIONS[asked_as] = told
 
     @wraps(told)
     def asked(fact: F, /, *name: P.args, **none: P.kwargs) -> V:
-        if isinstance(fact, _Fact):
-            return fact.answer(":".join((asked_as, *map(str, name))), lambda real: told(real, *name, **none))
-        return told(fact, *name, **none)
+        if not isinstance(fact, _Fact):
+            return told(fact, *name, **none)
+        noted = ":".join((asked_as, *map(str, name)))
+        if noted not in fact.__dict__:
+            fact.__dict__[noted] = told(fact._fact, *name, **none)
+        answer: V = fact.__dict__[noted]
+        return answer
 
     return asked
 
 
 def answered(fact: object, noted: str) -> object:
-    """Return what was read of the facts of a function or class: a field, or the answer to a question."""
+    """Return what was read of the facts of a function or class: a field, or the answer to a question.
+
+    Raises KeyError for what is no question: what is noted lies in a cache, which anybody may have written.
+    """
     where, *question = noted.split(":", 2)
     if not question:
         return getattr(fact, where)
-    return getattr(import_module(where), question[0])(fact, *question[1:])
+    if where.startswith("dynamo_lint."):
+        import_module(where)
+    return _QUESTIONS[f"{where}:{question[0]}"](fact, *question[1:])

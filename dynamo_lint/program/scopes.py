@@ -253,8 +253,7 @@ def own_names(file: FileFacts) -> dict[str, bool]:
 
 def loggers(file: FileFacts) -> frozenset[str]:
     """The names that mean a logger all over a file: it runs no code of anybody else."""
-    bound = global_bindings(file)
-    made = {name for name, values in bound.items() if all(map(_is_logger, values))}
+    made = {name for name, values in global_bindings(file).items() if all(map(_is_logger, values))}
     return frozenset(made - own_names(file).keys() if made else made)
 
 

@@ -75,7 +75,7 @@ def _kept(store: Store, basis: Basis, content: Content, sources: Sources, codec:
         moved = still_holds(basis, why, kept, content.keys, sources, facts_of, asked_at)
         if moved is not None:
             return codec.encode(relocated(codec.decode(kept), moved)) if moved else kept
-    except (KeyError, TypeError, ValueError, BadData):
+    except (AttributeError, ImportError, KeyError, TypeError, ValueError, BadData):
         pass  # as good as none
     return None
 
