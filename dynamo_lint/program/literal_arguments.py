@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import ITEM, CallSite, Expr, FileFacts, Function
+from dynamo_lint.index.ir import ITEM, MODULE_KEY, CallSite, Expr, FileFacts, Function
+from dynamo_lint.index.lower import terminal_name
 
 Argument = tuple[bool, bool]
 """Whether an argument may be a literal or change, and whether its kind can be known."""
@@ -17,6 +18,15 @@ Shape = tuple[tuple[Argument, ...], Argument | None, tuple[tuple[str, Argument],
 CASTS = {"int": "int", "len": "int", "round": "int", "float": "float", "str": "str", "bool": "bool"}
 """Builtins that give a number or a text of whatever they are given, and of which kind."""
 _COUNTERS = frozenset({"range", "enumerate"})
+
+
+def loggers(file: FileFacts, own: Mapping[str, bool]) -> set[str]:
+    """The names that mean a logger all over a file: it runs no code of anybody else."""
+    made: dict[str, bool] = {}
+    for binding in file.functions[MODULE_KEY].bindings if MODULE_KEY in file.functions else ():
+        is_made = isinstance(binding.value, ir.Call) and terminal_name(binding.value) == "getLogger"
+        made[binding.name] = made.get(binding.name, True) and is_made
+    return {name for name, always in made.items() if always and name not in own}
 
 
 class PassedArguments(NamedTuple):
@@ -31,17 +41,11 @@ class PassedArguments(NamedTuple):
 class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
     """The calls in the functions of a file, by function and by what they call; see `question`."""
 
-    def __init__(
-        self,
-        file: FileFacts,
-        own: Mapping[str, bool],
-        inside: Mapping[str, list[str]],
-        loggers: Collection[str],
-    ) -> None:
+    def __init__(self, file: FileFacts, own: Mapping[str, bool], inside: Mapping[str, list[str]]) -> None:
         self._file = file
         self._own = own
         self._inside = inside
-        self._loggers = loggers
+        self._loggers = loggers(file, own)
         self._last: tuple[str, _Names] = ("", _Names())
 
     def question(self, key: str, callee: Expr) -> str:

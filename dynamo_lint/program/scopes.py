@@ -251,16 +251,6 @@ def own_names(file: FileFacts) -> dict[str, bool]:
     return found
 
 
-def loggers(file: FileFacts) -> frozenset[str]:
-    """The names that mean a logger all over a file: it runs no code of anybody else."""
-    made = {name for name, values in global_bindings(file).items() if all(map(_is_logger, values))}
-    return frozenset(made - own_names(file).keys() if made else made)
-
-
-def _is_logger(value: Expr) -> bool:
-    return isinstance(value, ir.Call) and terminal_name(value.function) == "getLogger"
-
-
 def _inside(file: FileFacts) -> dict[str, list[str]]:
     table: dict[str, list[str]] = {}
     for key, function in file.functions.items():
@@ -282,7 +272,7 @@ def _imports(file: FileFacts) -> dict[str, list[ir.Import]]:
 
 
 def _shapes(file: FileFacts) -> Shapes:
-    return Shapes(file, own_names(file), _inside(file), loggers(file))
+    return Shapes(file, own_names(file), _inside(file))
 
 
 def _kept(file: FileFacts) -> dict[str, list[str]]:

@@ -47,7 +47,7 @@ class Names:
         key = where.key
         while key != MODULE_KEY:
             function = file.functions[key]
-            bound = name in self.project.bindings_of(FunctionRef(where.path, key))
+            bound = any(b.name == name for b in function.bindings)
             if name not in function.globals and (bound or any(p.name == name for p in function.parameters)):
                 if key == where.key or name not in self.changed_in(where.path):
                     return None

@@ -143,7 +143,7 @@ class Origins:
             return "global" if self._is_global(hot, root, key) else "state"
         parameters = {p.name for p in self.project.function(hot.function).parameters}
         if root not in parameters:
-            bound = root in self.project.bindings_of(hot.function)
+            bound = any(b.name == root for b in self.project.function(hot.function).bindings)
             return "unknown" if bound else self._outer(hot, root)
         sources = self._holders(hot, root)
         return next((source for source in ("state", "bound", "argument") if source in sources), "unknown")
@@ -183,17 +183,15 @@ class Origins:
         outer = self.project.function(hot.function).outer or MODULE_KEY
         while outer != MODULE_KEY:
             around = self.project.files[hot.function.path].functions[outer]
-            here = FunctionRef(hot.function.path, outer)
-            if root in self.project.bindings_of(here) or any(p.name == root for p in around.parameters):
+            if any(b.name == root for b in around.bindings) or any(p.name == root for p in around.parameters):
+                here = FunctionRef(hot.function.path, outer)
                 return "unknown" if any(other.function == here for other in self.states) else "closure"
             outer = around.outer or MODULE_KEY
         return "global"
 
     def _is_global(self, hot: CompiledFunction, root: str, key: Key) -> bool:
         function = self.project.function(hot.function)
-        if any(p.name == root for p in function.parameters):
-            return False
-        if root in self.project.bindings_of(hot.function):
+        if any(p.name == root for p in function.parameters) or any(b.name == root for b in function.bindings):
             return False
         if root == self.project.self_name(hot.function):
             return False
