@@ -312,12 +312,13 @@ class Interpreter:
         return False
 
     def _run(self, reading: Reading) -> None:
-        body = self.bodies.of(reading.node.function)
+        where = reading.node.function
+        body = self.bodies.outline(where.path) if where.key == MODULE_KEY else self.bodies.of(where)
         if body is None:
             return
-        if reading.entered and self.bodies.is_generator(reading.node.function):
-            line = self.project.function(reading.node.function).line
-            name = reading.node.function.key.rpartition(".")[2]
+        if reading.entered and self.bodies.is_generator(where):
+            line = self.project.function(where).line
+            name = where.key.rpartition(".")[2]
             place = Position(line, 1, line, 1)
             reading.spots.append(Spot(self.table.named["generator"], place, name, False, ALWAYS))
         try:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from dynamo_lint.index.ir import MODULE_KEY, Call, Function
 from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.program.dependencies import question
 from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.names import last_name, names_for
 from dynamo_lint.program.project import Project
@@ -76,6 +77,7 @@ def _parameters(project: Project, where: FunctionRef, made: Call) -> Iterator[st
             yield from (parameter for _, at, parameter in called if at == place)
 
 
+@question
 def compiles_something(function: Function) -> bool:
     """Whether a function has a compile site of its own."""
     return any(terminal_name(site.call.function) == "compile" for site in function.calls)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint import knowledge
+from dynamo_lint.calls.compiled_calls import compiles_something
 from dynamo_lint.index import ir
 from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.program.dependencies import question
 from dynamo_lint.program.refs import COMPILE, ClassRef, Confidence, ExternalSymbol, FunctionRef
 from dynamo_lint.values.model import (
     EMPTY,
@@ -66,9 +68,10 @@ def _table(pts: PointsTo) -> dict[ClassRef, tuple[ValueSet, Registered]]:
 def is_for_now(pts: PointsTo, where: FunctionRef) -> bool:
     """Whether a function that compiles nothing takes its hooks off again: it looks into a model, once."""
     function = pts.project.function(where)
-    return _removes(function) and "compile" not in {terminal_name(c.call.function) for c in function.calls}
+    return _removes(function) and not compiles_something(function)
 
 
+@question
 def registers(function: ir.Function) -> bool:
     """Whether a method keeps a hook that it is given and hands out what takes it off again."""
     return "RemovableHandle" in {terminal_name(site.call.function) for site in function.calls}
@@ -79,6 +82,7 @@ def _takes_itself_off(pts: PointsTo, hook: Value) -> bool:
     return isinstance(hook, FunctionValue) and _removes(pts.project.function(hook.ref))
 
 
+@question
 def _removes(function: ir.Function) -> bool:
     """Whether a function calls `handle.remove()`, which takes a hook off (torch/utils/hooks.py)."""
     return any(
@@ -95,13 +99,13 @@ def _is_compiled_already(pts: PointsTo, where: FunctionRef, module: ir.Expr, lin
     A hook of what torch.compile gives back runs around the region, not in it: the compiled code is that of
     the module inside (torch/_dynamo/eval_frame.py: OptimizedModule).
     """
-    function = pts.project.function(where)
     before: list[tuple[int, ir.Expr]] = []
     match module:
         case ir.Name(name):
-            before = [(b.line, b.value) for b in function.bindings if b.name == name and b.line < line]
+            bound = pts.project.bindings_of(where).get(name, ())
+            before = [(one.line, one.value) for one in bound if one.line < line]
         case ir.Attribute(owner, name):
-            stores = (s for s in function.stores if s.name == name and s.owner == owner)
+            stores = (s for s in pts.project.function(where).stores if s.name == name and s.owner == owner)
             before = [(s.line, s.value) for s in stores if s.line < line]
     value = max(before, key=lambda one: one[0])[1] if before else None
     if not isinstance(value, ir.Call):

@@ -195,7 +195,10 @@ def _seeds(tables: Tables) -> Iterator[FunctionRef]:
     lines = {(one.path, one.line) for one in tables.regions.entries}
     for path in {path for path, _ in lines}:
         for key, function in project.files[path].functions.items() if path in project.files else ():
-            if any((path, site.call.line) in lines for site in function.calls):
+            inside = key == MODULE_KEY or any(
+                one == path and function.first_line <= at <= function.end_line for one, at in lines
+            )
+            if inside and any((path, site.call.line) in lines for site in function.calls):
                 yield FunctionRef(path, key)
     for name in sorted({"compile", "optimize", *project.aliases_of("compile")}):
         for where, site in project.calls_of(name):

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import wraps
+from importlib import import_module
 from types import FunctionType, MethodType
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+F = TypeVar("F")
+P = ParamSpec("P")
 V = TypeVar("V")
 ALL = "*"
 """Stands for every name of a table: somebody went through all of it."""
@@ -124,7 +128,7 @@ class _Fact:
 
     __slots__ = ("__dict__", "_fact")
 
-    def __init__(self, fact: object) -> None:
+    def __init__(self, fact: Any) -> None:
         self._fact = fact
 
     def __getattr__(self, name: str) -> Any:  # what was read once is found without this
@@ -133,3 +137,38 @@ class _Fact:
             return MethodType(method, self)  # which notes what it reads in turn
         value = self.__dict__[name] = getattr(self._fact, name)
         return value
+
+
+_QUESTIONS: dict[str, Callable[..., object]] = {}
+
+
+def question(told: Callable[Concatenate[F, P], V]) -> Callable[Concatenate[F, P], V]:
+    """A function of the facts of a function or class, and a name at most: its answer is noted, not what it
+    reads. Lines are in the answer as they are in facts, or it does not depend on where the code stands."""
+    asked_as = f"{told.__module__}:{told.__qualname__}"
+    _QUESTIONS[asked_as] = told
+
+    @wraps(told)
+    def asked(fact: F, /, *name: P.args, **none: P.kwargs) -> V:
+        if not isinstance(fact, _Fact):
+            return told(fact, *name, **none)
+        noted = ":".join((asked_as, *map(str, name)))
+        if noted not in fact.__dict__:
+            fact.__dict__[noted] = told(fact._fact, *name, **none)
+        answer: V = fact.__dict__[noted]
+        return answer
+
+    return asked
+
+
+def answered(fact: object, noted: str) -> object:
+    """Return what was read of the facts of a function or class: a field, or the answer to a question.
+
+    Raises KeyError for what is no question: what is noted lies in a cache, which anybody may have written.
+    """
+    where, *question = noted.split(":", 2)
+    if not question:
+        return getattr(fact, where)
+    if where.startswith("dynamo_lint."):
+        import_module(where)
+    return _QUESTIONS[f"{where}:{question[0]}"](fact, *question[1:])

@@ -106,7 +106,7 @@ class Bodies:
         if path not in self.outlines:
             tree = _parsed(self.read_source(path, None, ()))
             lines = outline(tree) if tree is not None else None
-            self.read_source(path, None, lines)
+            self._split(path, self.read_source(path, None, lines))
             self.outlines[path] = tree.body if tree is not None else None
         return self.outlines[path]
 
@@ -118,10 +118,12 @@ class Bodies:
 
     def _lines(self, ref: FunctionRef) -> list[str]:
         """The lines of a file, which are looked at in one function."""
-        text = self.read_source(ref.path, self._function(ref))
-        if ref.path not in self.lines:
-            self.lines[ref.path] = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        return self.lines[ref.path]
+        return self._split(ref.path, self.read_source(ref.path, self._function(ref)))
+
+    def _split(self, path: str, text: str) -> list[str]:
+        if path not in self.lines:
+            self.lines[path] = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return self.lines[path]
 
     def _function(self, ref: FunctionRef) -> Function | None:
         return self.project.function(ref) if ref.key != MODULE_KEY else None

@@ -8,6 +8,7 @@ from dynamo_lint import knowledge
 from dynamo_lint.index.ir import Attribute, Call, Definition, Expr, Function, Name
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.classes import OF_MODULES
+from dynamo_lint.program.dependencies import question
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef
 
@@ -61,6 +62,7 @@ def only_declares(function: Function) -> bool:
     return _is_marked(function) or _only_raises(function)
 
 
+@question
 def is_empty(function: Function) -> bool:
     """Whether a method is marked as abstract and does nothing, not even for calls by `super()`."""
     calls = any(site.call.function != Name("NotImplementedError") for site in function.calls)
@@ -237,8 +239,8 @@ def _is_marked(function: Function) -> bool:
     return any(terminal_name(decorator) in _DECORATORS for decorator in function.decorators)
 
 
+@question
 def _only_raises(function: Function) -> bool:
-    # In this order: what is not read of a function may change without the answer being asked for again.
     return not (function.returns or function.stores or function.bindings) and any(
         site.call.function == Name("NotImplementedError") for site in function.calls
     )

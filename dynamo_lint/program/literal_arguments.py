@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import ITEM, CallSite, Expr, FileFacts, Function
+from dynamo_lint.index.ir import ITEM, MODULE_KEY, CallSite, Expr, FileFacts, Function
+from dynamo_lint.index.lower import terminal_name
 
 Argument = tuple[bool, bool]
 """Whether an argument may be a literal or change, and whether its kind can be known."""
@@ -17,6 +18,15 @@ Shape = tuple[tuple[Argument, ...], Argument | None, tuple[tuple[str, Argument],
 CASTS = {"int": "int", "len": "int", "round": "int", "float": "float", "str": "str", "bool": "bool"}
 """Builtins that give a number or a text of whatever they are given, and of which kind."""
 _COUNTERS = frozenset({"range", "enumerate"})
+
+
+def loggers(file: FileFacts, own: Mapping[str, bool]) -> set[str]:
+    """The names that mean a logger all over a file: it runs no code of anybody else."""
+    made: dict[str, bool] = {}
+    for binding in file.functions[MODULE_KEY].bindings if MODULE_KEY in file.functions else ():
+        is_made = isinstance(binding.value, ir.Call) and terminal_name(binding.value) == "getLogger"
+        made[binding.name] = made.get(binding.name, True) and is_made
+    return {name for name, always in made.items() if always and name not in own}
 
 
 class PassedArguments(NamedTuple):
@@ -35,6 +45,7 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
         self._file = file
         self._own = own
         self._inside = inside
+        self._loggers = loggers(file, own)
         self._last: tuple[str, _Names] = ("", _Names())
 
     def question(self, key: str, callee: Expr) -> str:
@@ -46,9 +57,13 @@ class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
                 return f"{key} {name}"
         return f"{key} "
 
-    def sites(self, key: str) -> tuple[CallSite, ...]:
-        """All calls in a function."""
-        return self._file.functions[key].calls
+    def sites(self, key: str) -> Iterator[CallSite]:
+        """The calls in a function, but for those that write to a log."""
+        for site in self._file.functions[key].calls:
+            match site.call.function:
+                case ir.Attribute(ir.Name(name)) if name in self._loggers:
+                    continue
+            yield site
 
     def arguments_of(self, key: str, site: CallSite) -> PassedArguments:
         """Return the arguments that one call in a function passes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -11,7 +12,6 @@ from dynamo_lint.index.ir import (
     MODULE_KEY,
     Binding,
     CallSite,
-    Class,
     Expr,
     FileFacts,
     Function,
@@ -50,6 +50,9 @@ class Scopes:
         self._seen = seen
         """The same files, where reading a function is noted."""
         self._notes = notes
+        parts = {part for path in files for part in path.removesuffix(".py").split("/")}
+        self._like_libraries = sorted(parts & sys.stdlib_module_names)
+        """Modules of Python itself after which a file or folder of the project is called."""
         self._globals: dict[str, Mapping[str, list[Expr]]] = {}
         self._filled: dict[str, Mapping[str, list[tuple[FunctionRef, Expr]]]] = {}
         self._set: dict[str, Mapping[str, list[tuple[FunctionRef, Expr]]]] = {}
@@ -106,9 +109,9 @@ class Scopes:
         return known.get(ref.key, [])
 
     def imports_of(self, path: str) -> list[ir.Import]:
-        """The imports of a file, wherever they stand."""
-        found: list[ir.Import] = self._read("imports", path).get("", [])
-        return found
+        """The imports of a file, wherever they stand, of what may be a file of the project."""
+        table = self._read("imports", path)
+        return [one for name in ("", *self._like_libraries) for one in table.get(name, ())]
 
     def changed_in(self, path: str) -> Mapping[str, None]:
         """The names of a file that its code changes after they were bound."""
@@ -132,7 +135,7 @@ class Scopes:
         """The bindings of one function by name, those of `global` names included."""
         known = self._bound.get(ref)
         if known is None:
-            known = self._bound[ref] = _by_name(self._seen[ref.path].functions[ref.key].bindings)
+            known = self._bound[ref] = self._read("bindings", ref.path, ref.key)
         return known
 
     def home_of(self, name: str, ref: FunctionRef) -> FunctionRef:
@@ -257,9 +260,15 @@ def _inside(file: FileFacts) -> dict[str, list[str]]:
 
 
 def _imports(file: FileFacts) -> dict[str, list[ir.Import]]:
+    """The imports of a file; those of Python's own modules apart, each by its name."""
     bound = (binding.value for function in file.functions.values() for binding in function.bindings)
     stars = (ir.Import(star.module, None, star.level) for star in file.stars)
-    return {"": list(dict.fromkeys([*(one for one in bound if isinstance(one, ir.Import)), *stars]))}
+    table: dict[str, list[ir.Import]] = {}
+    for one in dict.fromkeys([*(one for one in bound if isinstance(one, ir.Import)), *stars]):
+        first = one.module.partition(".")[0]
+        own = one.level == 0 and first in sys.stdlib_module_names
+        table.setdefault(first if own else "", []).append(one)
+    return table
 
 
 def _shapes(file: FileFacts) -> Shapes:
@@ -386,15 +395,11 @@ def _stores_by_class(file: FileFacts) -> dict[str, dict[str, list[tuple[Function
     return tables
 
 
-def _fields(fact: Function | Class) -> dict[str, Any]:
-    return {name: getattr(fact, name) for name in fact.__slots__}
-
-
-TABLES: Mapping[str, Callable[[FileFacts, str], Mapping[str, object]]] = {
+TABLES: Mapping[str, Callable[[FileFacts, str], Any]] = {
     "functions": lambda file, _: dict.fromkeys(file.functions),
     "classes": lambda file, _: dict.fromkeys(file.classes),
-    "function": lambda file, key: _fields(file.functions[key]),
-    "class": lambda file, key: _fields(file.classes[key]),
+    "function": lambda file, key: file.functions[key],
+    "class": lambda file, key: file.classes[key],
     "globals": lambda file, _: global_bindings(file),
     "own": lambda file, _: own_names(file),
     "inside": lambda file, _: _inside(file),
@@ -403,6 +408,7 @@ TABLES: Mapping[str, Callable[[FileFacts, str], Mapping[str, object]]] = {
     "set": lambda file, _: set_globally(file),
     "filled": lambda file, _: _filled(file),
     "body": lambda file, key: _by_name(file.classes[key].bindings),
+    "bindings": lambda file, key: _by_name(file.functions[key].bindings),
     "locals": lambda file, key: _locals(file.functions[key]),
     "items": lambda file, key: _items(file.functions[key]),
     "kept": lambda file, _: _kept(file),

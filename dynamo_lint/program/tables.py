@@ -32,6 +32,7 @@ from dynamo_lint.program.deferred_calls import LATER, called_later
 from dynamo_lint.program.dependencies import Recorder
 from dynamo_lint.program.descriptions import read_config_files, read_configs, read_words
 from dynamo_lint.program.item_path import item_path, key_of
+from dynamo_lint.program.literal_arguments import loggers
 from dynamo_lint.program.names import (
     add_keys,
     called_at_once,
@@ -219,6 +220,7 @@ def _callers(file: FileFacts, callers: Table, within: Table) -> None:
 def _callees(file: FileFacts, methods_called: Table, names_called: Table, else_called: Table) -> None:
     """The functions that call something: by its name if all of the file means the same by it, or else."""
     own, bound = own_names(file), global_bindings(file)
+    logs = loggers(file, own)
     for key, function in file.functions.items():
         where = function_ref(file.path, key)
         methods: set[str] = set()
@@ -226,6 +228,8 @@ def _callees(file: FileFacts, methods_called: Table, names_called: Table, else_c
         other = False
         for site in function.calls:
             match site.call.function:
+                case ir.Attribute(ir.Name(name)) if name in logs:
+                    pass
                 case ir.Attribute(_, name):
                     methods.add(name)
                 case ir.Name(name) if name not in own:

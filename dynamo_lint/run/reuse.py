@@ -53,17 +53,12 @@ _MOST_CHANGED = 50
 class Basis:
     """Which files a verdict was made of, or has come to hold for."""
 
-    keys: tuple[tuple[str, str], ...]
+    keys: dict[str, str]
     """For every file, the address of its facts."""
     verdict: str
     """The address of the verdict."""
     grounds: str
     """The address of its grounds."""
-
-    @staticmethod
-    def of(keys: Mapping[str, bytes], verdict: bytes, grounds: bytes) -> Basis:
-        """The basis of a verdict for the files as they are now."""
-        return Basis(tuple((path, key.hex()) for path, key in keys.items()), verdict.hex(), grounds.hex())
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +104,9 @@ def recorded_of_files(notes: Recorder) -> Iterator[tuple[str, bytes]]:
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """Where the bases of the recent verdicts on some files are."""
+    """The recent verdicts on some files, the latest first."""
 
-    bases: tuple[str, ...]
-    """Their addresses, the latest first."""
+    bases: tuple[Basis, ...] = ()
 
 
 Lines = Mapping[int, int]
@@ -137,7 +131,7 @@ def still_holds(
     None if it is not, or if a file has other lines now and the verdict tells of some in its sentences.
     """
     moved: dict[str, Lines] = {}
-    before = {path: bytes.fromhex(key) for path, key in basis.keys}
+    before = {path: bytes.fromhex(key) for path, key in basis.keys.items()}
     if before.keys() != keys.keys():
         return None
     changed = [path for path, key in keys.items() if before[path] != key]
@@ -233,7 +227,7 @@ def _answers(
 ) -> Iterator[tuple[object, object, bool]]:
     """The answers of a file's old facts and of its new ones; whether numbers are lines."""
     # Late, like all that a run needs only when something has changed.
-    from dynamo_lint.program.dependencies import ALL
+    from dynamo_lint.program.dependencies import ALL, answered
     from dynamo_lint.program.scopes import TABLES
     from dynamo_lint.program.tables import READINGS, tables_of
 
@@ -250,7 +244,7 @@ def _answers(
         elif sort not in ("function", "class"):
             yield from ((was.get(name), is_.get(name), True) for name in names)
         else:
-            yield from ((was[name], is_[name], name in _LINES) for name in names)
+            yield from ((answered(was, name), answered(is_, name), name in _LINES) for name in names)
     for reading in READINGS:
         if grounds.everywhere.keys().isdisjoint(reading.tables):
             continue

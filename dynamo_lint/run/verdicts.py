@@ -23,11 +23,10 @@ def reusable(
     store: Store, latest: bytes, address: bytes, content: Content, sources: Sources, codec: Codec[Any]
 ) -> bytes | None:
     """The verdict of a recent run with these files and settings, if the changes since cannot matter."""
-    for recent in _recent(store, latest):
-        found = _kept(store, recent, content, sources, codec)
-        if found is not None:
-            verdict, grounds = found
-            _remember(store, latest, address, verdict, content, grounds)
+    for basis in _recent(store, latest).bases:
+        verdict = _kept(store, basis, content, sources, codec)
+        if verdict is not None:
+            _remember(store, latest, address, verdict, content, basis.grounds)
             return verdict
     return None
 
@@ -45,7 +44,7 @@ def keep(
     grounds = key("grounds", address)
     asked = _keep_recorded(store, notes)
     store.save({grounds: Codec(Grounds).encode(Grounds.of(watched, notes, asked))})
-    _remember(store, latest, address, verdict, content, grounds)
+    _remember(store, latest, address, verdict, content, grounds.hex())
 
 
 def _keep_recorded(store: Store, notes: Recorder) -> dict[str, str]:
@@ -62,10 +61,8 @@ def _keep_recorded(store: Store, notes: Recorder) -> dict[str, str]:
     return addresses
 
 
-def _kept(
-    store: Store, recent: bytes, content: Content, sources: Sources, codec: Codec[Any]
-) -> tuple[bytes, bytes] | None:
-    """The verdict with this basis, if it still holds, and the address of its grounds."""
+def _kept(store: Store, basis: Basis, content: Content, sources: Sources, codec: Codec[Any]) -> bytes | None:
+    """The verdict with this basis, if it still holds."""
     facts_of = partial(facts_at, content, sources, store)
 
     def asked_at(text: str) -> bytes:
@@ -73,37 +70,28 @@ def _kept(
         return store.load([address])[address]
 
     try:
-        basis = Codec(Basis).decode(store.load([recent])[recent])
-        verdict, grounds = bytes.fromhex(basis.verdict), bytes.fromhex(basis.grounds)
-        known = store.load([verdict, grounds])
-        why = Codec(Grounds).decode(known[grounds])
-        moved = still_holds(basis, why, known[verdict], content.keys, sources, facts_of, asked_at)
+        kept = asked_at(basis.verdict)
+        why = Codec(Grounds).decode(asked_at(basis.grounds))
+        moved = still_holds(basis, why, kept, content.keys, sources, facts_of, asked_at)
         if moved is not None:
-            kept = known[verdict]
-            return codec.encode(relocated(codec.decode(kept), moved)) if moved else kept, grounds
-    except (KeyError, TypeError, ValueError, BadData):
+            return codec.encode(relocated(codec.decode(kept), moved)) if moved else kept
+    except (AttributeError, ImportError, KeyError, TypeError, ValueError, BadData):
         pass  # as good as none
     return None
 
 
-def _recent(store: Store, latest: bytes) -> list[bytes]:
-    """The addresses of the bases of recent verdicts, the latest first: an edit may be undone again."""
+def _recent(store: Store, latest: bytes) -> Recent:
+    """The bases of recent verdicts, the latest first: an edit may be undone again."""
     try:
-        return [bytes.fromhex(text) for text in Codec(Recent).decode(store.load([latest])[latest]).bases]
+        return Codec(Recent).decode(store.load([latest])[latest])
     except (KeyError, TypeError, ValueError, BadData):
-        return []
+        return Recent()
 
 
 def _remember(
-    store: Store, latest: bytes, address: bytes, verdict: bytes, content: Content, grounds: bytes
+    store: Store, latest: bytes, address: bytes, verdict: bytes, content: Content, grounds: str
 ) -> None:
     """Keep a verdict on the files as they are now, and what it rests on."""
-    mine = key("basis", address)
-    bases = [mine, *(one for one in _recent(store, latest) if one != mine)][:_MOST_RECENT]
-    store.save(
-        {
-            address: verdict,
-            mine: Codec(Basis).encode(Basis.of(content.keys, address, grounds)),
-            latest: Codec(Recent).encode(Recent(tuple(one.hex() for one in bases))),
-        }
-    )
+    mine = Basis({path: key.hex() for path, key in content.keys.items()}, address.hex(), grounds)
+    others = (one for one in _recent(store, latest).bases if one.verdict != mine.verdict)
+    store.save({address: verdict, latest: Codec(Recent).encode(Recent((mine, *others)[:_MOST_RECENT]))})

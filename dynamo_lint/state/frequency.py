@@ -104,21 +104,21 @@ class Drivers:
         }
         given_one = (
             site.call
-            for site in function.calls
+            for site in (function.calls if owners else ())
             if site.call.line > line and any(p in owners for g in arguments_of(site.call) for p in walk(g))
         )
-        return bool(owners) and any(
-            self.project.is_module(ref) for ref in self._classes_constructed(where, given_one)
-        )
+        return any(self.project.is_module(ref) for ref in self._classes_constructed(where, given_one))
 
     def _sets_up(self, where: FunctionRef, line: int, loop: tuple[int, int]) -> bool:
         """The line fills in an object that its loop makes anew each round."""
         function, context = self.project.function(where), Context(where, self.project.owner(where))
-        owners = {store.owner for store in function.stores if store.line == line}
+        owners = dict.fromkeys(store.owner for store in function.stores if store.line == line)
+        bound = self.project.bindings_of(where)
         made = [
             part.function
-            for binding in function.bindings
-            if _within(binding.line, loop) and Name(binding.name) in owners
+            for owner in owners
+            for binding in bound.get(owner.id if isinstance(owner, Name) else "", ())
+            if _within(binding.line, loop)
             for part in _choices(binding.value)
             if isinstance(part, Call)
         ]
@@ -147,7 +147,7 @@ class Drivers:
         function = self.project.function(where)
         return any(
             self._runs(where, number, 0)
-            for number, site in enumerate(function.calls)
+            for number, site in enumerate(self.project.function(where).calls)
             if not any(_within(site.call.line, loop) for loop in function.loops)
         )
 

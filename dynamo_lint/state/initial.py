@@ -10,6 +10,7 @@ from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Display, Expr
 from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.program.dependencies import question
 from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.item_path import ANY_ITEM, ItemPath, item_path, step_of
 from dynamo_lint.program.project import Project
@@ -440,12 +441,10 @@ class Initial:
             if ref in found or ref.key not in self.project.files[ref.path].functions:
                 continue
             found.add(ref)
-            for site in self.project.function(ref).calls:
-                match site.call.function:
-                    case ir.Attribute(own, method) if self.project.is_self(own, ref):
-                        called = self.project.method(owner, method)
-                        if called is not None:
-                            waiting.append(called)
+            for method in _methods_called(self.project.function(ref), self.project.self_name(ref) or ""):
+                called = self.project.method(owner, method)
+                if called is not None:
+                    waiting.append(called)
         return frozenset(found)
 
     # --- kinds of index expressions ---------------------------------------------------------------------
@@ -482,7 +481,7 @@ class Initial:
 
     def _of_name(self, name: str, context: Context, depth: int) -> Kinds:
         function = self.project.function(context.function)
-        bound = [b.value for b in function.bindings if b.name == name]
+        bound = [b.value for b in self.project.bindings_of(context.function).get(name, ())]
         for parameter in function.parameters:
             if parameter.name == name and not bound:
                 if parameter.annotation is not None:
@@ -556,3 +555,10 @@ def _one_each(found: list[Outside]) -> list[Outside]:
     told = {(o.path, o.line) for o in valued}
     merged = [o if o.kinds else replace(o, kinds=typed.get((o.path, o.line), K.UNKNOWN)) for o in valued]
     return [*merged, *(o for o in found if isinstance(o.value, ir.Typed) and (o.path, o.line) not in told)]
+
+
+@question
+def _methods_called(function: ir.Function, name: str) -> tuple[str, ...]:
+    """The methods of something that a function calls, by the name that this has."""
+    callees = dict.fromkeys(site.call.function for site in function.calls)
+    return tuple(c.name for c in callees if isinstance(c, ir.Attribute) and c.value == ir.Name(name))
