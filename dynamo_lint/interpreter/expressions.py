@@ -217,6 +217,8 @@ class Expressions(Tracing):
         if isinstance(op, ast.Pow) and isinstance(left, int) and isinstance(right, int):
             return left**right if abs(left) < 64 and 0 <= right < 8 else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, list | tuple) and type(left) is type(right):
+            self.length(left)
+            self.length(right)
             return (left + right)[:LONGEST]  # type: ignore[operator]
         if isinstance(op, ast.Mult) and isinstance(left, list | tuple | str) and isinstance(right, int):
             return left * right if 0 <= right * len(left) <= LONGEST else UNKNOWN
@@ -340,6 +342,8 @@ class Expressions(Tracing):
         value = self.use(value) if isinstance(value, Sourced) else value
         index = self.sized(index) if isinstance(value, Tensor) else self.use(index)
         found = self._item(value, index)
+        if isinstance(value, list | tuple):
+            self.length(value)
         if self.trace is None or found is UNKNOWN or not isinstance(value, Object | list | dict):
             return found
         if isinstance(index, slice) and isinstance(found, list):

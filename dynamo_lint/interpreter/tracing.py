@@ -53,6 +53,8 @@ MEASURES: Mapping[str, Callable[[object], object]] = {
     "size": size_of,
 }
 _DEEPEST = 6
+_PARTED = (Sourced, tuple, slice)
+"""What may hold something that is not used yet."""
 _HELD = frozenset({"attribute", "own", "item"})
 """Steps to what an object holds."""
 
@@ -229,7 +231,7 @@ class Tracing(Stage):
         match value:
             case Sourced():
                 return self._used(value, symbolic)
-            case tuple() if self.trace is not None and any(isinstance(one, Sourced | tuple) for one in value):
+            case tuple() if self.trace is not None and any(isinstance(one, _PARTED) for one in value):
                 return tuple(self.use(one, symbolic) for one in value)
             case list() if self.trace is not None and any(isinstance(one, Sourced) for one in value):
                 return [self.use(one, symbolic) for one in value]
@@ -246,6 +248,8 @@ class Tracing(Stage):
         """The plain value of a number that a size or an index depends on: some sizes compile again."""
         if isinstance(value, Sourced) and self.is_symbol(value):
             self.guard(value.source, "size", value.raw)
+        if isinstance(value, tuple):
+            return tuple(map(self.sized, value))
         if isinstance(value, slice):
             return slice(*(self.sized(one) for one in (value.start, value.stop, value.step)))
         return self.use(value, symbolic=True)
