@@ -719,17 +719,25 @@ class Library(Compiled):
                 bases = self.project.external_bases(own)
                 if dotted == "torch.nn.Module":
                     return self.project.is_module(own)
-                return True if dotted in bases else False if dotted.startswith(MODULES) else None
+                if dotted in bases:
+                    return True
+                known = set(bases) <= {"torch.nn.Module", "builtins.object"}
+                plain = dotted.startswith("builtins.") and known
+                return False if plain or dotted.startswith(MODULES) else None
             case Object(str() as own), External(dotted):
                 if dotted == "torch.nn.Module":
                     return own.startswith(MODULES)
-                return own == dotted if own.startswith(MODULES) and dotted.startswith(MODULES) else None
+                known = own.startswith(MODULES) and dotted.startswith((*MODULES, "builtins."))
+                return own == dotted if known else None
             case Object(str() as own), ClassObject():
                 return False if own.startswith(MODULES) else None
             case Tensor(), _:
                 return kind == External("torch.Tensor")
-            case _, External(dotted) if dotted.startswith("builtins.") and is_known(value):
-                return type(value).__name__ == dotted.rpartition(".")[2]
+            case bool() | int() | float() | str() | list() | tuple() | None, External(dotted) if (
+                dotted.startswith("builtins.") and not isinstance(value, Measured)
+            ):
+                held = getattr(builtins, dotted.rpartition(".")[2], None)
+                return isinstance(value, held) if isinstance(held, type) else None
         return None
 
     def _has(self, owner: object, name: str) -> object:

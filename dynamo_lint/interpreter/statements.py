@@ -136,7 +136,9 @@ class Runner(Calls):
             case ast.Name(id=name):
                 self._bind_name(name, value, frame)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                cut = self.cut
                 values = [*islice(self.each(value), len(parts))] if value is not UNKNOWN else []
+                self.cut = cut or (self.cut and isinstance(value, Iterator))  # a tensor has these parts
                 values += [UNKNOWN] * (len(parts) - len(values))
                 for part, one in zip(parts, values, strict=False):
                     self.bind(part, one, frame)

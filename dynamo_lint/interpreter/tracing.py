@@ -182,9 +182,7 @@ class Tracing(Stage):
             return value
         if (id(around), name) in (self.trace.written if self.trace is not None else ()):
             return value
-        source = (
-            above.then("cell", name) if above.steps or above.root != "closure" else Source("closure", name)
-        )
+        source = Source("closure", name) if above == Source("closure", "") else above.then("cell", name)
         return self.sourced(value, source)
 
     def entering(self, closure: Closure, frame: Frame) -> None:
