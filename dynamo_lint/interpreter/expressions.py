@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
@@ -53,6 +54,8 @@ LATE = (129, 1025, 10_001, 100_001)
 """Rounds of a long loop that are looked at behind the first: a schedule may change something there."""
 SOME = 7
 """It stands for a size that is not known."""
+_WIDE = re.compile(r"\d{4}|\*")
+"""What asks for a text that may be very long."""
 _ARITHMETIC: dict[type, Callable[[int, int], int | float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -178,12 +181,19 @@ class Expressions(Tracing):
         return found
 
     def _JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> object:
-        parts = [
-            self.use(self.value(one.value if isinstance(one, ast.FormattedValue) else one, frame))
-            for one in node.values
-        ]
+        parts = [self._formatted(one, frame) for one in node.values]
         known = all(isinstance(one, PLAIN) for one in parts) and len(parts) <= LONGEST
         return "".join(map(str, parts)) if known else UNKNOWN
+
+    def _formatted(self, node: ast.expr, frame: Frame) -> object:
+        """The text of one part of an f-string."""
+        if not isinstance(node, ast.FormattedValue):
+            return self.value(node, frame)
+        value = self.use(self.value(node.value, frame))
+        form = self.value(node.format_spec, frame) if node.format_spec is not None else ""
+        if not isinstance(value, PLAIN) or not isinstance(form, str) or (form and is_stand_in(value)):
+            return UNKNOWN
+        return text(lambda: format(repr(value) if node.conversion == ord("r") else value, form), form)
 
     # --- computing --------------------------------------------------------------------------------------
 
@@ -198,6 +208,10 @@ class Expressions(Tracing):
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             found = Tensor() if isinstance(op, ast.MatMult) else combined(left, right)
             return self.tracked(found, (left, right))
+        if isinstance(op, ast.LShift | ast.RShift) and isinstance(left, int) and isinstance(right, int):
+            if is_stand_in(left) or is_stand_in(right) or abs(left) >= _LARGEST or not 0 <= right < 64:
+                return UNKNOWN
+            return left << right if isinstance(op, ast.LShift) else left >> right
         if isinstance(op, ast.BitAnd | ast.BitOr):
             return _bits(left, op, right)
         compute = _ARITHMETIC.get(type(op))
@@ -209,7 +223,9 @@ class Expressions(Tracing):
                 return Size(result) if isinstance(result, int) else Measured(result)
             return result
         if isinstance(op, ast.Mod) and isinstance(left, str):
-            return f"{left}{right}" if is_known(right) else UNKNOWN
+            given = right if isinstance(right, tuple) else (right,)
+            known = is_known(given) and not any(map(is_stand_in, given))
+            return text(lambda: left % given, left) if known else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, str):
             return (left + right)[:LONGEST]
         if isinstance(op, ast.Pow) and isinstance(left, float) and isinstance(right, int | float):
@@ -670,6 +686,15 @@ class Expressions(Tracing):
 def _of_torch(*values: object) -> bool:
     """Whether names outside of the project stand for things of torch: of others the values are not known."""
     return all(one.dotted.startswith("torch.") for one in values if isinstance(one, External))
+
+
+def text(compute: Callable[[], object], form: str) -> object:
+    """A text that Python makes in some form, if that is a text of a usual length."""
+    try:
+        found = compute() if _WIDE.search(form) is None else UNKNOWN
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return UNKNOWN
+    return found if isinstance(found, str) and len(found) <= LONGEST else UNKNOWN
 
 
 def _bits(left: object, op: ast.operator, right: object) -> object:

@@ -11,7 +11,7 @@ from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.interpreter import sizes
 from dynamo_lint.interpreter.compiled import Compiled
-from dynamo_lint.interpreter.expressions import LATE, ROUNDS, SOME
+from dynamo_lint.interpreter.expressions import LATE, ROUNDS, SOME, text
 from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.model import (
     LONGEST,
@@ -65,6 +65,14 @@ _TAKING_SOURCES = frozenset(
 _REFLECTION = frozenset(
     {"isinstance", "callable", "type", "hasattr", "vars", "id", "__setattr__", "setattr", "getattr"}
 )
+_OF_TEXT = frozenset(name for name in vars(str) if name[0] != "_") - {
+    "center",
+    "expandtabs",
+    "ljust",
+    "rjust",
+    "zfill",
+}
+"""Methods of texts, but for those that may make one that is very long."""
 _NUMBERS = frozenset(
     {"min", "max", "sum", "float", "int", "str", "bool", "abs", "any", "all", "round", "divmod"}
 )
@@ -156,10 +164,10 @@ class Library(Compiled):
             case Hook(module) if name == "remove":
                 module.hooks[:] = (one for one in module.hooks if one is not receiver)
             case list():
-                return self._of_list(receiver, name, arguments)
+                return self._of_list(receiver, name, arguments, keywords)
             case dict():
                 return self._of_dict(receiver, name, arguments, keywords)
-            case str() if name in {"lower", "upper", "strip", "startswith", "endswith", "split"}:
+            case str() if name in _OF_TEXT and not keywords:
                 given = [self.use(one) for one in arguments]
                 return _of_text(receiver, name, given)
         return UNKNOWN
@@ -322,7 +330,9 @@ class Library(Compiled):
         whole = isinstance(value, Sourced) and isinstance(value.raw, int)
         return self.sized(value) if whole else self.use(value)
 
-    def _of_list(self, items: list[object], name: str, arguments: list[object]) -> object:
+    def _of_list(
+        self, items: list[object], name: str, arguments: list[object], keywords: dict[str, object]
+    ) -> object:
         """Call a method of a list."""
         if name in {"append", "extend", "insert", "pop", "clear", "popleft", "appendleft", "remove"}:
             self.length(items)
@@ -334,6 +344,13 @@ class Library(Compiled):
                 items += self.elements(first)
             case "insert" if len(arguments) == 2 and isinstance(first, int):
                 items.insert(first, arguments[1])
+            case "appendleft" if arguments:
+                items.insert(0, first)
+            case "reverse":
+                items.reverse()
+            case "sort":
+                items[:] = self._sorted([*self.each(items)], keywords, self.current)
+                return None
             case "clear":
                 items.clear()
             case "copy":
@@ -358,6 +375,18 @@ class Library(Compiled):
                 return UNKNOWN
         self.wrote(items, LENGTH, UNKNOWN)
         return None
+
+    def _sorted(self, values: list[object], options: dict[str, object], site: Site) -> list[object]:
+        """Values in order; of which none is known if what they are ordered by is not."""
+        key = options.get("key")
+        by = [self.use(self.invoke(key, [one], {}, site)) if key is not None else one for one in values]
+        known = all(is_key(one) and not is_stand_in(one) for one in by)
+        try:
+            order = sorted(range(len(by)), key=by.__getitem__) if known else []  # type: ignore[arg-type]
+        except TypeError:
+            order = []
+        found = [values[place] for place in order] or [UNKNOWN] * len(values)
+        return found[::-1] if options.get("reverse") is True else found
 
     def _of_dict(
         self,
@@ -562,6 +591,9 @@ class Library(Compiled):
         match module, name:
             case "builtins" | "builtins.object", _ if name in _REFLECTION:
                 return self._reflection(name, arguments, site)
+            case "builtins", "min" | "max" if "key" in keywords:
+                found = self._sorted([*islice(self.each(first), LONGEST)], {"key": keywords["key"]}, site)
+                return UNKNOWN if not found else found[0 if name == "min" else -1]
             case "builtins", _ if name in _NUMBERS:
                 return self._number(name, arguments)
             case "math", _ if all(isinstance(one, int | float) for one in arguments):
@@ -570,8 +602,11 @@ class Library(Compiled):
                 return self._iterator(name, arguments, keywords, site)
             case "builtins", "set" | "frozenset":
                 return self.elements_of(islice(self.each(first), LONGEST) if arguments else [])
-            case "builtins", "list" | "tuple" | "sorted" | "reversed":
-                return _ordered(name, [*islice(self.each(first), LONGEST)] if arguments else [])
+            case "builtins", "sorted":
+                return self._sorted([*islice(self.each(first), LONGEST)], keywords, site)
+            case "builtins", "list" | "tuple" | "reversed":
+                values = [*islice(self.each(first), LONGEST)] if arguments else []
+                return values[::-1] if name == "reversed" else values
             case "builtins", "len":
                 self.length(first)
                 return _length(first)
@@ -832,14 +867,6 @@ def _named(module: Object, deep: bool, above: str = "") -> Iterator[tuple[str, O
                 yield way, part
 
 
-def _ordered(name: str, values: list[object]) -> object:
-    """A list of what was iterated over, sorted or reversed if that is asked for and can be told."""
-    numbers = [one for one in values if isinstance(one, int | float)]
-    if name == "sorted" and len(numbers) == len(values):
-        return sorted(numbers)
-    return values[::-1] if name == "reversed" else values
-
-
 def _length(value: object) -> object:
     if isinstance(value, Tensor):
         size = value.shape[0] if value.shape else None
@@ -866,11 +893,13 @@ def _of_builtin(name: str, values: list[object]) -> object:
     return found if is_known(found) else UNKNOWN
 
 
-def _of_text(text: str, name: str, arguments: list[object]) -> object:
-    if not all(map(is_known, arguments)):
+def _of_text(receiver: str, name: str, arguments: list[object]) -> object:
+    if not all(map(is_known, arguments)) or any(map(is_stand_in, arguments)):
         return UNKNOWN
+    if name in {"format", "join"}:
+        return text(lambda: getattr(receiver, name)(*arguments), receiver if name == "format" else "")
     try:
-        found = getattr(text, name)(*arguments)
+        found = getattr(receiver, name)(*arguments)
     except (IndexError, KeyError, ValueError, TypeError):
         return UNKNOWN
     return found if is_known(found) else UNKNOWN
