@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, cycle, islice, repeat
 
@@ -48,6 +50,7 @@ from dynamo_lint.interpreter.stage import STANCE as STANCE_SETTING
 from dynamo_lint.models.drivers import (
     CALCULATING,
     CONFIGURATION,
+    GUARDED,
     MADE_WITH,
     MODES,
     MODULES,
@@ -122,6 +125,9 @@ class Library(Compiled):
             return self.attribute(target, "referent", site)
         for name in ("p", "training") if kind in NAMES["training"] else ():
             self.use(self.attribute(target, name, site))
+        for name in GUARDED.get(kind, ()) if self.trace is not None else ():
+            if name in target.attributes:
+                self.use(self.attribute(target, name, site))
         tensors = [*arguments, *self.parameters(target)]
         for name in ("weight", "bias") if self.trace is not None else ():
             if name in target.attributes:
@@ -610,7 +616,7 @@ class Library(Compiled):
             case "builtins", "len":
                 self.length(first)
                 return _length(first)
-            case "itertools", _:
+            case "itertools", _ if not keywords:
                 return self._endless(name, first, arguments)
             case "random" | "numpy.random", "randint" | "randrange":
                 known = [one for one in arguments if isinstance(one, int)]
@@ -825,6 +831,12 @@ class Library(Compiled):
                 return cycle([*islice(self.each(first), LONGEST)])
             case "repeat":
                 return repeat(first, second) if isinstance(second, int) else repeat(first)
+            case "product" | "permutations" | "combinations" | "pairwise":
+                given = [
+                    one if isinstance(one, int) else [*islice(self.each(one), LONGEST)] for one in arguments
+                ]
+                with suppress(TypeError, ValueError):
+                    return getattr(itertools, name)(*given)
             case "islice" if len(arguments) == 2 and isinstance(second, int):
                 return islice(self.each(first), max(second, 0))
             case "count":
