@@ -19,6 +19,7 @@ from dynamo_lint.interpreter.model import (
     Closure,
     CompileCall,
     Decorated,
+    Defaults,
     Elements,
     External,
     FileValue,
@@ -391,6 +392,9 @@ class Expressions(Tracing):
                 return Size(SOME)
             case External("os.environ"):
                 return self.settings.get(f"os.environ.{index}", (UNKNOWN, None))[0]
+            case Defaults(factory=factory) if is_key(index) and index not in value:
+                self.put(value, index, self.invoke(factory, [], {}, self.current))
+                return value[index]
             case dict():
                 return value.get(index, UNKNOWN) if is_key(index) else UNKNOWN
             case Unwrapped(target) | Wrapper(target):

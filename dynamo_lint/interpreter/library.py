@@ -24,6 +24,7 @@ from dynamo_lint.interpreter.model import (
     Closure,
     CompileCall,
     Decorated,
+    Defaults,
     External,
     Hook,
     Manager,
@@ -65,6 +66,8 @@ _TAKING_SOURCES = frozenset(
     {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map"}
 )
 """Functions of Python that hand on what they are given."""
+_TAKING_ALL = frozenset({"any", "all", "sum", "min", "max", "list", "tuple", "set", "frozenset", "sorted"})
+"""Functions of Python that run through what they are given."""
 _REFLECTION = frozenset(
     {"isinstance", "callable", "type", "hasattr", "vars", "id", "__setattr__", "setattr", "getattr"}
 )
@@ -594,6 +597,8 @@ class Library(Compiled):
             arguments = [self.use(one) for one in arguments]
             keywords = {key: self.use(one) for key, one in keywords.items()}
         first = arguments[0] if arguments else UNKNOWN
+        if arguments and first is UNKNOWN and module == "builtins" and name in _TAKING_ALL:
+            return UNKNOWN
         match module, name:
             case "builtins" | "builtins.object", _ if name in _REFLECTION:
                 return self._reflection(name, arguments, site)
@@ -649,6 +654,11 @@ class Library(Compiled):
             case "types", "MethodType" if len(arguments) == 2 and isinstance(first, Closure):
                 held = arguments[1]
                 return first.bound(held) if isinstance(held, Object) else UNKNOWN
+            case "collections", "defaultdict":
+                held = arguments[1] if len(arguments) > 1 else {}
+                return Defaults(first, held) if isinstance(held, dict) else UNKNOWN
+            case "collections", "Counter" if not arguments and not keywords:
+                return Defaults(External("builtins.int"), {})
             case "collections", "OrderedDict" if not arguments:
                 return dict(keywords)
             case "collections", "deque":
@@ -722,6 +732,8 @@ class Library(Compiled):
                 return _reduced(name, values)
             case "float" | "int" if isinstance(first, Tensor):
                 return self.measured()
+            case "float" | "int" if not arguments:
+                return 0 if name == "int" else 0.0
             case "any" | "all":
                 answers = [self.truth(one) for one in islice(self.each(first), LONGEST)]
                 ends = name == "any"

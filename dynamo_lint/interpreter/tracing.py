@@ -301,9 +301,9 @@ class Tracing(Stage):
         if trace is not None:
             trace.written[id(owner), key] = value
 
-    def assigning(self, site: Site, value: object) -> None:
-        """Note whether all values that a line assigns are known."""
-        known = isinstance(value, (*PLAIN, Member, External)) and not self.doubt
+    def assigning(self, site: Site, value: object, *, same: bool = False) -> None:
+        """Note whether all values that a line assigns are known; in doubt, what was there before is."""
+        known = isinstance(value, (*PLAIN, Member, External)) and (same or not self.doubt)
         self.stored[site.place] = known and self.stored.get(site.place, True)
 
     def assign(self, owner: object, name: str, value: object, site: Site) -> None:
@@ -312,7 +312,7 @@ class Tracing(Stage):
             self.use(value, symbolic=value.compute is None or isinstance(value.raw, int))
         before = owner.attributes.get(name) if isinstance(owner, Object) else None
         held = self.doubted(self.use_raw(value), before)
-        self.assigning(site, held)
+        self.assigning(site, held, same=isinstance(held, PLAIN) and held == before)
         if isinstance(held, Tensor) and isinstance(owner, Object) and name in owner.buffers:
             held.static = True
         match owner:
