@@ -433,7 +433,8 @@ class Library(Compiled):
                 return default
             case "update":
                 given = arguments[0] if arguments else {}
-                for one, value in (given | keywords if isinstance(given, dict) else keywords).items():
+                known = given if isinstance(given, dict) else dict.fromkeys(items, UNKNOWN)
+                for one, value in (known | keywords).items():
                     self.put(items, one, value)
                 return None
             case "clear":

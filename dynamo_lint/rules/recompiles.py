@@ -366,7 +366,9 @@ def joined(findings: Iterable[Finding], shown: Iterable[Finding], told: Seen) ->
     """
     known = [_counted(one, told) for one in findings if not _is_refuted(one, told)]
     found: list[Finding] = []
-    for one in shown:
+    # Of the parts of one container that one line replaces, the one that costs most.
+    ranked = sorted(shown, key=lambda one: _RANKS.index(one.effect) if one.effect in _RANKS else -1)
+    for one in {(one.code, one.unit, one.subject, one.span): one for one in ranked}.values():
         same = [n for n, other in enumerate(known) if _is_same(other, one)]
         for n in same:
             if one.confidence == "likely" or (one.entries is None and one.effect != "storm"):
@@ -380,7 +382,8 @@ def joined(findings: Iterable[Finding], shown: Iterable[Finding], told: Seen) ->
 
 _COSTED = frozenset({"DYN101", "DYN102", "DYN106", "DYN109"})
 _REBOUND = frozenset({f"DYN{number}" for number in range(101, 107)})
-_COUNTED = frozenset({"storm", "per-value", "once"})
+_RANKS = ("once", "per-value", "storm")
+_COUNTED = frozenset(_RANKS)
 
 
 def _with_cost(known: Finding, shown: Finding) -> Finding:
