@@ -161,10 +161,20 @@ class Expressions(Tracing):
 
     def _Dict(self, node: ast.Dict, frame: Frame) -> object:
         found: dict[object, object] = {}
+        whole = True
         for key, value in zip(node.keys, node.values, strict=True):
-            known = self.use(self.value(key, frame)) if key is not None else UNKNOWN
-            found[known if is_key(known) else key] = self.value(value, frame)
-        return found
+            known, held = (
+                self.use(self.value(key, frame)) if key is not None else None,
+                self.value(value, frame),
+            )
+            if key is not None:
+                found[known if is_key(known) else key] = held
+            elif isinstance(held, dict):
+                self.length(held)
+                found |= {name: self.read(held, "item", name, one) for name, one in held.items()}
+            else:
+                whole = False
+        return found if whole else UNKNOWN
 
     def _Slice(self, node: ast.Slice, frame: Frame) -> object:
         return slice(

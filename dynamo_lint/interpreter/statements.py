@@ -210,7 +210,12 @@ class Runner(Calls):
 
     def _Return(self, node: ast.Return, frame: Frame) -> None:
         value = self.value(node.value, frame) if node.value is not None else None
-        if not self.doubt or frame.result is None:
+        before = frame.result  # of a return that is in doubt
+        if isinstance(value, PLAIN) and (
+            before is UNKNOWN or (is_known(before) and before not in (None, value))
+        ):
+            frame.result = UNKNOWN
+        elif not self.doubt or before is None:
             frame.result = value
         raise _Return
 

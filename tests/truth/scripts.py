@@ -2541,3 +2541,22 @@ def drive():
         frames.appendleft(X * step)
         frames.pop()
         yield run(list(frames))
+
+
+# %% a batch whose extras come along into the compiled step
+def keep(batch, *names):
+    return {name: batch[name] for name in names if name in batch}
+
+
+@torch.no_grad()
+def drive():
+    net = nn.Linear(4, 4)
+
+    @torch.compile
+    def run(batch):
+        y = net(batch["x"])
+        return y * batch["w"] if "w" in batch else y  # expect: DYN109 once
+
+    for n in range(12):
+        batch = {"x": X, "id": n, **({"w": torch.ones(4)} if n % 3 else {})}
+        yield run(keep(batch, "x", "w"))
