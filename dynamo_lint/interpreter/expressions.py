@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
@@ -18,6 +19,7 @@ from dynamo_lint.interpreter.model import (
     Closure,
     CompileCall,
     Decorated,
+    Defaults,
     Elements,
     External,
     FileValue,
@@ -53,6 +55,8 @@ LATE = (129, 1025, 10_001, 100_001)
 """Rounds of a long loop that are looked at behind the first: a schedule may change something there."""
 SOME = 7
 """It stands for a size that is not known."""
+_WIDE = re.compile(r"\d{4}|\*")
+"""What asks for a text that may be very long."""
 _ARITHMETIC: dict[type, Callable[[int, int], int | float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -157,10 +161,20 @@ class Expressions(Tracing):
 
     def _Dict(self, node: ast.Dict, frame: Frame) -> object:
         found: dict[object, object] = {}
+        whole = True
         for key, value in zip(node.keys, node.values, strict=True):
-            known = self.use(self.value(key, frame)) if key is not None else UNKNOWN
-            found[known if is_key(known) else key] = self.value(value, frame)
-        return found
+            known, held = (
+                self.use(self.value(key, frame)) if key is not None else None,
+                self.value(value, frame),
+            )
+            if key is not None:
+                found[known if is_key(known) else key] = held
+            elif isinstance(held, dict):
+                self.length(held)
+                found |= {name: self.read(held, "item", name, one) for name, one in held.items()}
+            else:
+                whole = False
+        return found if whole else UNKNOWN
 
     def _Slice(self, node: ast.Slice, frame: Frame) -> object:
         return slice(
@@ -178,12 +192,19 @@ class Expressions(Tracing):
         return found
 
     def _JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> object:
-        parts = [
-            self.use(self.value(one.value if isinstance(one, ast.FormattedValue) else one, frame))
-            for one in node.values
-        ]
+        parts = [self._formatted(one, frame) for one in node.values]
         known = all(isinstance(one, PLAIN) for one in parts) and len(parts) <= LONGEST
         return "".join(map(str, parts)) if known else UNKNOWN
+
+    def _formatted(self, node: ast.expr, frame: Frame) -> object:
+        """The text of one part of an f-string."""
+        if not isinstance(node, ast.FormattedValue):
+            return self.value(node, frame)
+        value = self.use(self.value(node.value, frame))
+        form = self.value(node.format_spec, frame) if node.format_spec is not None else ""
+        if not isinstance(value, PLAIN) or not isinstance(form, str) or (form and is_stand_in(value)):
+            return UNKNOWN
+        return text(lambda: format(repr(value) if node.conversion == ord("r") else value, form), form)
 
     # --- computing --------------------------------------------------------------------------------------
 
@@ -198,6 +219,10 @@ class Expressions(Tracing):
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             found = Tensor() if isinstance(op, ast.MatMult) else combined(left, right)
             return self.tracked(found, (left, right))
+        if isinstance(op, ast.LShift | ast.RShift) and isinstance(left, int) and isinstance(right, int):
+            if is_stand_in(left) or is_stand_in(right) or abs(left) >= _LARGEST or not 0 <= right < 64:
+                return UNKNOWN
+            return left << right if isinstance(op, ast.LShift) else left >> right
         if isinstance(op, ast.BitAnd | ast.BitOr):
             return _bits(left, op, right)
         compute = _ARITHMETIC.get(type(op))
@@ -209,7 +234,9 @@ class Expressions(Tracing):
                 return Size(result) if isinstance(result, int) else Measured(result)
             return result
         if isinstance(op, ast.Mod) and isinstance(left, str):
-            return f"{left}{right}" if is_known(right) else UNKNOWN
+            given = right if isinstance(right, tuple) else (right,)
+            known = is_known(given) and not any(map(is_stand_in, given))
+            return text(lambda: left % given, left) if known else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, str):
             return (left + right)[:LONGEST]
         if isinstance(op, ast.Pow) and isinstance(left, float) and isinstance(right, int | float):
@@ -217,6 +244,8 @@ class Expressions(Tracing):
         if isinstance(op, ast.Pow) and isinstance(left, int) and isinstance(right, int):
             return left**right if abs(left) < 64 and 0 <= right < 8 else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, list | tuple) and type(left) is type(right):
+            self.length(left)
+            self.length(right)
             return (left + right)[:LONGEST]  # type: ignore[operator]
         if isinstance(op, ast.Mult) and isinstance(left, list | tuple | str) and isinstance(right, int):
             return left * right if 0 <= right * len(left) <= LONGEST else UNKNOWN
@@ -340,6 +369,8 @@ class Expressions(Tracing):
         value = self.use(value) if isinstance(value, Sourced) else value
         index = self.sized(index) if isinstance(value, Tensor) else self.use(index)
         found = self._item(value, index)
+        if isinstance(value, list | tuple):
+            self.length(value)
         if self.trace is None or found is UNKNOWN or not isinstance(value, Object | list | dict):
             return found
         if isinstance(index, slice) and isinstance(found, list):
@@ -371,6 +402,9 @@ class Expressions(Tracing):
                 return Size(SOME)
             case External("os.environ"):
                 return self.settings.get(f"os.environ.{index}", (UNKNOWN, None))[0]
+            case Defaults(factory=factory) if is_key(index) and index not in value:
+                self.put(value, index, self.invoke(factory, [], {}, self.current))
+                return value[index]
             case dict():
                 return value.get(index, UNKNOWN) if is_key(index) else UNKNOWN
             case Unwrapped(target) | Wrapper(target):
@@ -666,6 +700,15 @@ class Expressions(Tracing):
 def _of_torch(*values: object) -> bool:
     """Whether names outside of the project stand for things of torch: of others the values are not known."""
     return all(one.dotted.startswith("torch.") for one in values if isinstance(one, External))
+
+
+def text(compute: Callable[[], object], form: str) -> object:
+    """A text that Python makes in some form, if that is a text of a usual length."""
+    try:
+        found = compute() if _WIDE.search(form) is None else UNKNOWN
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return UNKNOWN
+    return found if isinstance(found, str) and len(found) <= LONGEST else UNKNOWN
 
 
 def _bits(left: object, op: ast.operator, right: object) -> object:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.interpreter import sizes
 from dynamo_lint.interpreter.compiled import Compiled
-from dynamo_lint.interpreter.expressions import LATE, ROUNDS, SOME
+from dynamo_lint.interpreter.expressions import LATE, ROUNDS, SOME, text
 from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.model import (
     LONGEST,
@@ -22,6 +24,7 @@ from dynamo_lint.interpreter.model import (
     Closure,
     CompileCall,
     Decorated,
+    Defaults,
     External,
     Hook,
     Manager,
@@ -48,6 +51,7 @@ from dynamo_lint.interpreter.stage import STANCE as STANCE_SETTING
 from dynamo_lint.models.drivers import (
     CALCULATING,
     CONFIGURATION,
+    GUARDED,
     MADE_WITH,
     MODES,
     MODULES,
@@ -62,9 +66,19 @@ _TAKING_SOURCES = frozenset(
     {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map"}
 )
 """Functions of Python that hand on what they are given."""
+_TAKING_ALL = frozenset({"any", "all", "sum", "min", "max", "list", "tuple", "set", "frozenset", "sorted"})
+"""Functions of Python that run through what they are given."""
 _REFLECTION = frozenset(
     {"isinstance", "callable", "type", "hasattr", "vars", "id", "__setattr__", "setattr", "getattr"}
 )
+_OF_TEXT = frozenset(name for name in vars(str) if name[0] != "_") - {
+    "center",
+    "expandtabs",
+    "ljust",
+    "rjust",
+    "zfill",
+}
+"""Methods of texts, but for those that may make one that is very long."""
 _NUMBERS = frozenset(
     {"min", "max", "sum", "float", "int", "str", "bool", "abs", "any", "all", "round", "divmod"}
 )
@@ -114,6 +128,9 @@ class Library(Compiled):
             return self.attribute(target, "referent", site)
         for name in ("p", "training") if kind in NAMES["training"] else ():
             self.use(self.attribute(target, name, site))
+        for name in GUARDED.get(kind, ()) if self.trace is not None else ():
+            if name in target.attributes:
+                self.use(self.attribute(target, name, site))
         tensors = [*arguments, *self.parameters(target)]
         for name in ("weight", "bias") if self.trace is not None else ():
             if name in target.attributes:
@@ -156,10 +173,10 @@ class Library(Compiled):
             case Hook(module) if name == "remove":
                 module.hooks[:] = (one for one in module.hooks if one is not receiver)
             case list():
-                return self._of_list(receiver, name, arguments)
+                return self._of_list(receiver, name, arguments, keywords)
             case dict():
                 return self._of_dict(receiver, name, arguments, keywords)
-            case str() if name in {"lower", "upper", "strip", "startswith", "endswith", "split"}:
+            case str() if name in _OF_TEXT and not keywords:
                 given = [self.use(one) for one in arguments]
                 return _of_text(receiver, name, given)
         return UNKNOWN
@@ -322,7 +339,9 @@ class Library(Compiled):
         whole = isinstance(value, Sourced) and isinstance(value.raw, int)
         return self.sized(value) if whole else self.use(value)
 
-    def _of_list(self, items: list[object], name: str, arguments: list[object]) -> object:
+    def _of_list(
+        self, items: list[object], name: str, arguments: list[object], keywords: dict[str, object]
+    ) -> object:
         """Call a method of a list."""
         if name in {"append", "extend", "insert", "pop", "clear", "popleft", "appendleft", "remove"}:
             self.length(items)
@@ -334,6 +353,13 @@ class Library(Compiled):
                 items += self.elements(first)
             case "insert" if len(arguments) == 2 and isinstance(first, int):
                 items.insert(first, arguments[1])
+            case "appendleft" if arguments:
+                items.insert(0, first)
+            case "reverse":
+                items.reverse()
+            case "sort":
+                items[:] = self._sorted([*self.each(items)], keywords, self.current)
+                return None
             case "clear":
                 items.clear()
             case "copy":
@@ -358,6 +384,18 @@ class Library(Compiled):
                 return UNKNOWN
         self.wrote(items, LENGTH, UNKNOWN)
         return None
+
+    def _sorted(self, values: list[object], options: dict[str, object], site: Site) -> list[object]:
+        """Values in order; of which none is known if what they are ordered by is not."""
+        key = options.get("key")
+        by = [self.use(self.invoke(key, [one], {}, site)) if key is not None else one for one in values]
+        known = all(is_key(one) and not is_stand_in(one) for one in by)
+        try:
+            order = sorted(range(len(by)), key=by.__getitem__) if known else []  # type: ignore[arg-type]
+        except TypeError:
+            order = []
+        found = [values[place] for place in order] or [UNKNOWN] * len(values)
+        return found[::-1] if options.get("reverse") is True else found
 
     def _of_dict(
         self,
@@ -395,7 +433,8 @@ class Library(Compiled):
                 return default
             case "update":
                 given = arguments[0] if arguments else {}
-                for one, value in (given | keywords if isinstance(given, dict) else keywords).items():
+                known = given if isinstance(given, dict) else dict.fromkeys(items, UNKNOWN)
+                for one, value in (known | keywords).items():
                     self.put(items, one, value)
                 return None
             case "clear":
@@ -559,9 +598,14 @@ class Library(Compiled):
             arguments = [self.use(one) for one in arguments]
             keywords = {key: self.use(one) for key, one in keywords.items()}
         first = arguments[0] if arguments else UNKNOWN
+        if arguments and first is UNKNOWN and module == "builtins" and name in _TAKING_ALL:
+            return UNKNOWN
         match module, name:
             case "builtins" | "builtins.object", _ if name in _REFLECTION:
                 return self._reflection(name, arguments, site)
+            case "builtins", "min" | "max" if "key" in keywords:
+                found = self._sorted([*islice(self.each(first), LONGEST)], {"key": keywords["key"]}, site)
+                return UNKNOWN if not found else found[0 if name == "min" else -1]
             case "builtins", _ if name in _NUMBERS:
                 return self._number(name, arguments)
             case "math", _ if all(isinstance(one, int | float) for one in arguments):
@@ -570,12 +614,15 @@ class Library(Compiled):
                 return self._iterator(name, arguments, keywords, site)
             case "builtins", "set" | "frozenset":
                 return self.elements_of(islice(self.each(first), LONGEST) if arguments else [])
-            case "builtins", "list" | "tuple" | "sorted" | "reversed":
-                return _ordered(name, [*islice(self.each(first), LONGEST)] if arguments else [])
+            case "builtins", "sorted":
+                return self._sorted([*islice(self.each(first), LONGEST)], keywords, site)
+            case "builtins", "list" | "tuple" | "reversed":
+                values = [*islice(self.each(first), LONGEST)] if arguments else []
+                return values[::-1] if name == "reversed" else values
             case "builtins", "len":
                 self.length(first)
                 return _length(first)
-            case "itertools", _:
+            case "itertools", _ if not keywords:
                 return self._endless(name, first, arguments)
             case "random" | "numpy.random", "randint" | "randrange":
                 known = [one for one in arguments if isinstance(one, int)]
@@ -608,6 +655,11 @@ class Library(Compiled):
             case "types", "MethodType" if len(arguments) == 2 and isinstance(first, Closure):
                 held = arguments[1]
                 return first.bound(held) if isinstance(held, Object) else UNKNOWN
+            case "collections", "defaultdict":
+                held = arguments[1] if len(arguments) > 1 else {}
+                return Defaults(first, held) if isinstance(held, dict) else UNKNOWN
+            case "collections", "Counter" if not arguments and not keywords:
+                return Defaults(External("builtins.int"), {})
             case "collections", "OrderedDict" if not arguments:
                 return dict(keywords)
             case "collections", "deque":
@@ -681,6 +733,8 @@ class Library(Compiled):
                 return _reduced(name, values)
             case "float" | "int" if isinstance(first, Tensor):
                 return self.measured()
+            case "float" | "int" if not arguments:
+                return 0 if name == "int" else 0.0
             case "any" | "all":
                 answers = [self.truth(one) for one in islice(self.each(first), LONGEST)]
                 ends = name == "any"
@@ -719,17 +773,25 @@ class Library(Compiled):
                 bases = self.project.external_bases(own)
                 if dotted == "torch.nn.Module":
                     return self.project.is_module(own)
-                return True if dotted in bases else False if dotted.startswith(MODULES) else None
+                if dotted in bases:
+                    return True
+                known = set(bases) <= {"torch.nn.Module", "builtins.object"}
+                plain = dotted.startswith("builtins.") and known
+                return False if plain or dotted.startswith(MODULES) else None
             case Object(str() as own), External(dotted):
                 if dotted == "torch.nn.Module":
                     return own.startswith(MODULES)
-                return own == dotted if own.startswith(MODULES) and dotted.startswith(MODULES) else None
+                known = own.startswith(MODULES) and dotted.startswith((*MODULES, "builtins."))
+                return own == dotted if known else None
             case Object(str() as own), ClassObject():
                 return False if own.startswith(MODULES) else None
             case Tensor(), _:
                 return kind == External("torch.Tensor")
-            case _, External(dotted) if dotted.startswith("builtins.") and is_known(value):
-                return type(value).__name__ == dotted.rpartition(".")[2]
+            case bool() | int() | float() | str() | list() | tuple() | None, External(dotted) if (
+                dotted.startswith("builtins.") and not isinstance(value, Measured)
+            ):
+                held = getattr(builtins, dotted.rpartition(".")[2], None)
+                return isinstance(value, held) if isinstance(held, type) else None
         return None
 
     def _has(self, owner: object, name: str) -> object:
@@ -782,6 +844,12 @@ class Library(Compiled):
                 return cycle([*islice(self.each(first), LONGEST)])
             case "repeat":
                 return repeat(first, second) if isinstance(second, int) else repeat(first)
+            case "product" | "permutations" | "combinations" | "pairwise":
+                given = [
+                    one if isinstance(one, int) else [*islice(self.each(one), LONGEST)] for one in arguments
+                ]
+                with suppress(TypeError, ValueError):
+                    return getattr(itertools, name)(*given)
             case "islice" if len(arguments) == 2 and isinstance(second, int):
                 return islice(self.each(first), max(second, 0))
             case "count":
@@ -824,14 +892,6 @@ def _named(module: Object, deep: bool, above: str = "") -> Iterator[tuple[str, O
                 yield way, part
 
 
-def _ordered(name: str, values: list[object]) -> object:
-    """A list of what was iterated over, sorted or reversed if that is asked for and can be told."""
-    numbers = [one for one in values if isinstance(one, int | float)]
-    if name == "sorted" and len(numbers) == len(values):
-        return sorted(numbers)
-    return values[::-1] if name == "reversed" else values
-
-
 def _length(value: object) -> object:
     if isinstance(value, Tensor):
         size = value.shape[0] if value.shape else None
@@ -858,11 +918,13 @@ def _of_builtin(name: str, values: list[object]) -> object:
     return found if is_known(found) else UNKNOWN
 
 
-def _of_text(text: str, name: str, arguments: list[object]) -> object:
-    if not all(map(is_known, arguments)):
+def _of_text(receiver: str, name: str, arguments: list[object]) -> object:
+    if not all(map(is_known, arguments)) or any(map(is_stand_in, arguments)):
         return UNKNOWN
+    if name in {"format", "join"}:
+        return text(lambda: getattr(receiver, name)(*arguments), receiver if name == "format" else "")
     try:
-        found = getattr(text, name)(*arguments)
+        found = getattr(receiver, name)(*arguments)
     except (IndexError, KeyError, ValueError, TypeError):
         return UNKNOWN
     return found if is_known(found) else UNKNOWN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dynamo_lint.program.refs import ClassRef, FunctionRef
@@ -94,6 +94,16 @@ class Elements(dict[object, object]):
     """A set: its elements are the keys."""
 
     __slots__ = ()
+
+
+class Defaults(dict[object, object]):
+    """A `defaultdict`, or a `Counter`: what is missing is made when it is asked for."""
+
+    __slots__ = ("factory",)
+
+    def __init__(self, factory: object, given: Mapping[object, object]) -> None:
+        super().__init__(given)
+        self.factory = factory
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,8 +402,8 @@ def is_known(value: object) -> bool:
 
 
 def is_key(value: object) -> bool:
-    """Whether a value is a number, a text, None, or a tuple of such: it can be looked up."""
-    return isinstance(value, PLAIN) or (isinstance(value, tuple) and all(map(is_key, value)))
+    """Whether a value is a number, a text, None, a member, or a tuple of such: it can be looked up."""
+    return isinstance(value, (*PLAIN, Member)) or (isinstance(value, tuple) and all(map(is_key, value)))
 
 
 def is_stand_in(value: object) -> bool:

@@ -136,7 +136,9 @@ class Runner(Calls):
             case ast.Name(id=name):
                 self._bind_name(name, value, frame)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                cut = self.cut
                 values = [*islice(self.each(value), len(parts))] if value is not UNKNOWN else []
+                self.cut = cut or (self.cut and isinstance(value, Iterator))  # a tensor has these parts
                 values += [UNKNOWN] * (len(parts) - len(values))
                 for part, one in zip(parts, values, strict=False):
                     self.bind(part, one, frame)
@@ -208,7 +210,12 @@ class Runner(Calls):
 
     def _Return(self, node: ast.Return, frame: Frame) -> None:
         value = self.value(node.value, frame) if node.value is not None else None
-        if not self.doubt or frame.result is None:
+        before = frame.result  # of a return that is in doubt
+        if isinstance(value, PLAIN) and (
+            before is UNKNOWN or (is_known(before) and before not in (None, value))
+        ):
+            frame.result = UNKNOWN
+        elif not self.doubt or before is None:
             frame.result = value
         raise _Return
 

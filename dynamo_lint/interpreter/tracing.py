@@ -53,6 +53,8 @@ MEASURES: Mapping[str, Callable[[object], object]] = {
     "size": size_of,
 }
 _DEEPEST = 6
+_PARTED = (Sourced, tuple, slice)
+"""What may hold something that is not used yet."""
 _HELD = frozenset({"attribute", "own", "item"})
 """Steps to what an object holds."""
 
@@ -180,9 +182,7 @@ class Tracing(Stage):
             return value
         if (id(around), name) in (self.trace.written if self.trace is not None else ()):
             return value
-        source = (
-            above.then("cell", name) if above.steps or above.root != "closure" else Source("closure", name)
-        )
+        source = Source("closure", name) if above == Source("closure", "") else above.then("cell", name)
         return self.sourced(value, source)
 
     def entering(self, closure: Closure, frame: Frame) -> None:
@@ -229,7 +229,7 @@ class Tracing(Stage):
         match value:
             case Sourced():
                 return self._used(value, symbolic)
-            case tuple() if self.trace is not None and any(isinstance(one, Sourced | tuple) for one in value):
+            case tuple() if self.trace is not None and any(isinstance(one, _PARTED) for one in value):
                 return tuple(self.use(one, symbolic) for one in value)
             case list() if self.trace is not None and any(isinstance(one, Sourced) for one in value):
                 return [self.use(one, symbolic) for one in value]
@@ -246,6 +246,8 @@ class Tracing(Stage):
         """The plain value of a number that a size or an index depends on: some sizes compile again."""
         if isinstance(value, Sourced) and self.is_symbol(value):
             self.guard(value.source, "size", value.raw)
+        if isinstance(value, tuple):
+            return tuple(map(self.sized, value))
         if isinstance(value, slice):
             return slice(*(self.sized(one) for one in (value.start, value.stop, value.step)))
         return self.use(value, symbolic=True)
@@ -299,9 +301,9 @@ class Tracing(Stage):
         if trace is not None:
             trace.written[id(owner), key] = value
 
-    def assigning(self, site: Site, value: object) -> None:
-        """Note whether all values that a line assigns are known."""
-        known = isinstance(value, (*PLAIN, Member, External)) and not self.doubt
+    def assigning(self, site: Site, value: object, *, same: bool = False) -> None:
+        """Note whether all values that a line assigns are known; in doubt, what was there before is."""
+        known = isinstance(value, (*PLAIN, Member, External)) and (same or not self.doubt)
         self.stored[site.place] = known and self.stored.get(site.place, True)
 
     def assign(self, owner: object, name: str, value: object, site: Site) -> None:
@@ -310,7 +312,7 @@ class Tracing(Stage):
             self.use(value, symbolic=value.compute is None or isinstance(value.raw, int))
         before = owner.attributes.get(name) if isinstance(owner, Object) else None
         held = self.doubted(self.use_raw(value), before)
-        self.assigning(site, held)
+        self.assigning(site, held, same=isinstance(held, PLAIN) and held == before)
         if isinstance(held, Tensor) and isinstance(owner, Object) and name in owner.buffers:
             held.static = True
         match owner:

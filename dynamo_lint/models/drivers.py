@@ -59,6 +59,12 @@ MADE_WITH: Mapping[str, list[str]] = {
     for name in names.split()
 }
 """The first arguments that a module of torch is made with, which decide the sizes of its parameters."""
+GUARDED: Mapping[str, list[str]] = {
+    name: [word[:-1] for word in text.split() if word[-1] == "!" and word != "bias!"]
+    for names, text in _DATA["signatures"].items()
+    for name in names.split()
+}
+"""The attributes of a module of torch on whose values compiled code is guarded."""
 CASTS: Mapping[str, str] = _DATA["casts"]
 """The dtype that a method of a tensor or of a module gives, by its name."""
 MADE: Mapping[str, str] = {name: kind for kind, made in _DATA["made"].items() for name in made}

@@ -64,7 +64,8 @@ def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> I
     """One finding for each piece of state that makes a program compile again, or use what is gone."""
     for run in runs(tables):
         for cause in _causes(run.recompiles, run, tables):
-            yield _found(rules[cause.code], tables, context, cause)
+            found = _found(rules[cause.code], tables, context, cause)
+            yield replace(found, severity="note") if cause.last.doubt else found
         for cause in _causes(run.skipped, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
             late = as_stale(rules["DYN303"], found, "a stance skips the guards of these calls")
@@ -84,11 +85,12 @@ def _causes(recompiles: Iterable[Recompile], run: Run, tables: Tables) -> Iterat
     """The compiles by the state: that of several objects of a class is one."""
     groups: dict[tuple[object, ...], dict[int, Recompile]] = {}
     for one in recompiles:
-        if not one.doubt and (one.guard.source.steps or one.guard.source.name != "self"):
+        if not one.guard.doubt and (one.guard.source.steps or one.guard.source.name != "self"):
             key = (one.target, _state(one, tables), one.guard.what == "gradient", one.instance)
             groups.setdefault(key, {})[one.time] = one
     for group in groups.values():
-        found = tuple(group.values())
+        sure = [one for one in group.values() if not one.doubt]
+        found = tuple(sure or group.values())
         yield _Cause(_code(found), found, run.calls[found[-1].target], run.tried)
 
 
@@ -174,7 +176,7 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
         step=f"changes `{name}`",
         related=tuple(_related(cause)),
     )
-    met = Met("guard", cause.site, last.called, last.target, False, last.compile, tried=cause.tried)
+    met = Met("guard", cause.site, last.called, last.target, last.doubt, last.compile, tried=cause.tried)
     return stated(rule, tables, context, cause.site, claim, met)
 
 
@@ -328,10 +330,12 @@ def joined(findings: Iterable[Finding], shown: Iterable[Finding], told: Seen) ->
     """
     known = [_counted(one, told) for one in findings if not _is_refuted(one, told)]
     found: list[Finding] = []
-    for one in shown:
+    # Of the parts of one container that one line replaces, the one that costs most.
+    ranked = sorted(shown, key=lambda one: _RANKS.index(one.effect) if one.effect in _RANKS else -1)
+    for one in {(one.code, one.unit, one.subject, one.span): one for one in ranked}.values():
         same = [n for n, other in enumerate(known) if _is_same(other, one)]
         for n in same:
-            if one.entries is None and one.effect != "storm":
+            if one.confidence == "likely" or (one.entries is None and one.effect != "storm"):
                 continue  # what it was later is not known
             if known[n].code in _COSTED and known[n].effect in _COUNTED and one.effect in _COUNTED:
                 known[n] = _with_cost(known[n], one)
@@ -342,7 +346,8 @@ def joined(findings: Iterable[Finding], shown: Iterable[Finding], told: Seen) ->
 
 _COSTED = frozenset({"DYN101", "DYN102", "DYN106", "DYN109"})
 _REBOUND = frozenset({f"DYN{number}" for number in range(101, 107)})
-_COUNTED = frozenset({"storm", "per-value", "once"})
+_RANKS = ("once", "per-value", "storm")
+_COUNTED = frozenset(_RANKS)
 
 
 def _with_cost(known: Finding, shown: Finding) -> Finding:

@@ -2121,3 +2121,442 @@ def drive():
     for top in range(12):
         heir.top = top  # expect: DYN102 storm
         yield run(X)
+
+
+# %% keys and values that a loop hands round as a tuple that grows
+class CausalHead(nn.Module):
+    def __init__(self, dim=4):
+        super().__init__()
+        self.q, self.k, self.v = (nn.Linear(dim, dim) for _ in range(3))
+
+    def forward(self, x, past=()):
+        past = past + ((self.k(x), self.v(x)),)
+        keys = torch.cat([k for k, _ in past])  # expect: DYN109 storm
+        values = torch.cat([v for _, v in past])
+        return (self.q(x) @ keys.T).softmax(-1) @ values, past
+
+
+def generate(head, x, n):
+    past = ()
+    for _ in range(n):
+        x, past = head(x, past)
+        yield x
+
+
+def drive():
+    head = torch.compile(CausalHead().eval())
+    with torch.no_grad():
+        yield from generate(head, X[:1], 12)
+
+
+# %% a length that a collator hands out beside the padded batch
+class Pooled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(10, 4)
+
+    def forward(self, ids, longest):
+        h = self.emb(ids)
+        return h[:, :longest].mean(1)  # expect: DYN109 per-value
+
+
+def collate(texts, width=12):
+    ids = torch.zeros(len(texts), width, dtype=torch.long)
+    for row, text in enumerate(texts):
+        ids[row, : len(text)] = torch.tensor(text)
+    return ids, max(len(text) for text in texts)
+
+
+def loader(texts, size=2):
+    for at in range(0, len(texts), size):
+        yield collate(texts[at : at + size])
+
+
+def drive():
+    embed = torch.compile(Pooled(), dynamic=False)
+    texts = [list(range(n % 9 + 1)) for n in range(24)]
+    with torch.no_grad():
+        for ids, longest in loader(texts):
+            yield embed(ids, longest)
+
+
+# %% a layer that grows neurons when the loss no longer falls
+class Growing(nn.Module):
+    def __init__(self, width=2):
+        super().__init__()
+        self.hidden = nn.Linear(4, width)
+        self.out = nn.Linear(width, 1)
+
+    def forward(self, x):
+        return self.out(torch.tanh(self.hidden(x)))  # expect: DYN102 storm
+
+    def grow(self):
+        width = self.hidden.out_features + 1
+        self.hidden = nn.Linear(4, width)
+        self.out = nn.Linear(width, 1)
+
+
+class Plateau:
+    def __init__(self, patience=1):
+        self.patience, self.bad, self.best = patience, 0, -1.0
+
+    def __call__(self, loss):
+        self.bad = 0 if loss < self.best else self.bad + 1
+        return self.bad >= self.patience
+
+
+def drive():
+    net, plateau = Growing(), Plateau()
+    step = torch.compile(net)
+    for _ in range(12):
+        out = step(X)
+        yield out.detach()
+        if plateau(out.square().mean().item()):
+            net.grow()
+
+
+# %% a game in which the judge is frozen while the painter learns
+class Judge(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(4, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
+
+    def forward(self, img):
+        return self.net(img)  # expect: DYN110 once
+
+
+def set_requires_grad(nets, requires_grad=False):
+    for net in nets if isinstance(nets, list) else [nets]:
+        for param in net.parameters():
+            param.requires_grad = requires_grad
+
+
+class Gan:
+    def __init__(self):
+        self.painter = nn.Linear(4, 4)
+        self.judge = Judge()
+        self.ask = torch.compile(self.judge)
+        self.opt_p = torch.optim.SGD(self.painter.parameters(), lr=0.01)
+        self.opt_j = torch.optim.SGD(self.judge.parameters(), lr=0.01)
+
+    def optimize(self, z, real):
+        set_requires_grad(self.judge, True)
+        fake = self.painter(z)
+        loss_j = (self.ask(fake.detach() * 1.0) - self.ask(real)).mean()
+        self.opt_j.zero_grad()
+        loss_j.backward()
+        self.opt_j.step()
+        set_requires_grad([self.judge], False)
+        loss_p = self.ask(fake.detach()).mean()
+        return loss_j.detach() + loss_p.detach()
+
+
+def drive():
+    gan = Gan()
+    for _ in range(6):
+        yield gan.optimize(X, X + 1)
+
+
+# %% quiet: a loss that the stage of the training puts into a closure for each compiled step
+def make_loss(kind, scale):
+    def loss(pred):
+        return pred.abs().mean() * scale
+
+    return loss
+
+
+def fit(model, stages, per_stage=4):
+    loss_fn = make_loss("l1", 1.0)
+
+    @torch.compile
+    def step(x):
+        return loss_fn(model(x))
+
+    for kind in stages:
+        tag = f"stage/{kind}"
+        for _ in range(per_stage):
+            loss = step(X)
+            loss.backward()
+            yield loss.detach() * len(tag)
+
+
+def drive():
+    yield from fit(nn.Linear(4, 2), ["l1", "l2", "l1"])
+
+
+# %% quiet: a schedule that has already reached its end
+class BetaVae(nn.Module):
+    def __init__(self, beta=1.0):
+        super().__init__()
+        self.beta = beta
+        self.enc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        mu, logvar = self.enc(x).chunk(2, -1)
+        kl = -0.5 * (1 + logvar - mu.square() - logvar.exp()).sum()
+        return mu.square().sum() + torch.full_like(kl, self.beta) * kl
+
+
+class WarmUp:
+    def __init__(self, model, start, end, rate):
+        self.model, self.value, self.end, self.rate = model, start, end, rate
+
+    def step(self):
+        self.value = min(self.value + self.rate, self.end)
+        self.model.beta = self.value
+
+
+def drive():
+    model = BetaVae()
+    schedule = WarmUp(model, start=1.0, end=1.0, rate=0.25)
+    loss_fn = torch.compile(model)
+    for _ in range(12):
+        loss = loss_fn(X)
+        loss.backward()
+        schedule.step()
+        yield loss.detach()
+
+
+# %% quiet: widths of a matryoshka that are cut from what was embedded
+class Nested(nn.Module):
+    def __init__(self, dim=12):
+        super().__init__()
+        self.proj = nn.Linear(4, dim)
+        self.width = dim
+
+    def forward(self, x):
+        z = self.proj(x)
+        return F.normalize(z[..., : self.width], dim=-1)
+
+
+class Evaluator:
+    def __init__(self, model):
+        self.model = model
+        self.embed = torch.compile(model)
+
+    def at(self, width):
+        old, self.model.width = self.model.width, width
+        try:
+            return old, width
+        finally:
+            self.model.width = old
+
+
+def drive():
+    evaluator = Evaluator(Nested())
+    with torch.no_grad():
+        for width in range(1, 13):
+            old, cut = evaluator.at(width)
+            yield evaluator.embed(X)[..., :cut] * old
+
+
+# %% a group of a norm that a search changes in torch's own module
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.GroupNorm(1, 4)
+        self.drop = nn.Dropout(0.0)
+
+    def forward(self, x):
+        return self.drop(self.norm(x))  # expect: DYN102 per-value
+
+
+def drive():
+    net = Net().eval()
+    run = torch.compile(net)
+    with torch.no_grad():
+        for groups in (1, 2, 4):
+            net.norm.num_groups = groups
+            for _ in range(4):
+                yield run(X)
+
+
+# %% an order of the layers that a shuffle draws for every step
+class Shuffled(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(n))
+        self.order = list(range(n))
+
+    def forward(self, x):
+        for n in self.order:  # expect: DYN102 storm
+            x = torch.tanh(self.layers[n](x))
+        return x
+
+
+@torch.no_grad()
+def drive():
+    net = Shuffled()
+    run = torch.compile(net)
+    for order in itertools.islice(itertools.permutations(range(4)), 12):
+        net.order = list(order)
+        yield run(X)
+
+
+# %% an observer pattern in which a subscriber changes the net
+class Bus:
+    def __init__(self):
+        self.handlers = collections.defaultdict(list)
+
+    def on(self, name, handler):
+        self.handlers[name].append(handler)
+
+    def emit(self, name, *args):
+        for handler in self.handlers[name]:
+            handler(*args)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.repeats = 1
+
+    def forward(self, x):
+        for _ in range(self.repeats):  # expect: DYN102 storm
+            x = torch.tanh(self.fc(x))
+        return x
+
+
+@torch.no_grad()
+def drive():
+    bus, net = Bus(), Net()
+
+    def deepen(step):
+        net.repeats = step + 2
+
+    bus.on("step", deepen)
+    run = torch.compile(net)
+    for step in range(12):
+        yield run(X)
+        bus.emit("step", step)
+
+
+# %% quiet: a state machine that has come to its end
+class Phase(enum.IntEnum):
+    WARMUP = 0
+    TRAIN = 1
+    COOLDOWN = 2
+
+
+NEXT = {Phase.WARMUP: Phase.TRAIN, Phase.TRAIN: Phase.COOLDOWN, Phase.COOLDOWN: Phase.COOLDOWN}
+
+
+class Machine(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.phase = Phase.COOLDOWN
+
+    def forward(self, x):
+        y = self.fc(x)
+        if self.phase == Phase.TRAIN:
+            return y.relu()
+        return y * 0.5 if self.phase == Phase.WARMUP else y
+
+
+def drive():
+    machine = Machine()
+    run = torch.compile(machine)
+    for step in range(12):
+        yield run(X).detach()
+        if step % 4 == 3:
+            machine.phase = NEXT[machine.phase]
+
+
+# %% quiet: samples of a chain whose proposals cannot widen any more
+class Chain(nn.Module):
+    def __init__(self, energy):
+        super().__init__()
+        self.energy = energy
+        self.leaps = 1
+
+    def forward(self, x):
+        for _ in range(self.leaps):
+            x = x - 0.1 * self.energy(x)
+        return x
+
+
+class Sampler:
+    def __init__(self, chain, most):
+        self.chain = chain
+        self.most = most
+        self.accepted = collections.deque(maxlen=3)
+
+    def run(self, x, steps):
+        move = torch.compile(self.chain)
+        for _ in range(steps):
+            y = move(x)
+            self.accepted.append(True)
+            if all(self.accepted):
+                self.chain.leaps = min(self.chain.leaps + 1, self.most)
+            x = y
+            yield x
+
+
+@torch.no_grad()
+def drive():
+    yield from Sampler(Chain(nn.Linear(4, 4)), most=1).run(X, 12)
+
+
+# %% quiet: a share of the run as a text with one digit
+class Tagged(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.tag = "0.0"
+
+    def forward(self, x):
+        return self.fc(x) * 2 if self.tag == "1.0" else self.fc(x)
+
+
+@torch.no_grad()
+def drive():
+    model = Tagged()
+    run = torch.compile(model)
+    for step in range(12):
+        model.tag = f"{step / 1000:.1f}" if step % 2 else "%.1f" % (step / 1000)
+        yield run(X)
+
+
+# %% quiet: names that come in any order and are sorted
+@torch.no_grad()
+def drive():
+    def pick(x, names):
+        return x * (len(names[0]) + 1)
+
+    run = torch.compile(pick)
+    names = ["a", "bb", "ccc"]
+    for step in range(12):
+        names = names[1:] + names[:1]
+        yield run(X, sorted(names) if step % 2 else sorted(names, key=len))
+
+
+# %% quiet: a queue from both ends that keeps its length
+@torch.no_grad()
+def drive():
+    run = torch.compile(lambda frames: sum(frames))
+    frames = collections.deque([X, X + 1, X + 2])
+    for step in range(12):
+        frames.appendleft(X * step)
+        frames.pop()
+        yield run(list(frames))
+
+
+# %% a batch whose extras come along into the compiled step
+def keep(batch, *names):
+    return {name: batch[name] for name in names if name in batch}
+
+
+@torch.no_grad()
+def drive():
+    net = nn.Linear(4, 4)
+
+    @torch.compile
+    def run(batch):
+        y = net(batch["x"])
+        return y * batch["w"] if "w" in batch else y  # expect: DYN109 once
+
+    for n in range(12):
+        batch = {"x": X, "id": n, **({"w": torch.ones(4)} if n % 3 else {})}
+        yield run(keep(batch, "x", "w"))
