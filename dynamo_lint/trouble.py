@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import click
-
-from dynamo_lint.terminal import clean
-
 EXIT_CLEAN, EXIT_FINDINGS, EXIT_TROUBLE, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 130, 141
 
 
@@ -19,4 +15,8 @@ class ReaderLeft(Exception):
 
 def say(line: str) -> None:
     """Print a line for people to stderr, whatever the names in it hold."""
+    import click  # late: confirm runs in environments that have torch and nothing of ours
+
+    from dynamo_lint.terminal import clean
+
     click.echo(clean(line), err=True)

@@ -56,6 +56,17 @@ class Visit:
     """The arguments of this one call, where that alone is followed."""
     off: frozenset[str] = frozenset()
     """The switches that this one call leaves off."""
+    choices: int = 1
+    """How many ways the calls of the chain may go: each runs one function of so many."""
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the chain is one of very many that those calls allow."""
+        return self.choices > MANY
+
+
+MANY = 16
+"""Ways of a chain beyond which it says little of any: what wraps wrappers may run whatever a library has."""
 
 
 def met(edge: Edge, hot: Mapping[FunctionRef, Confidence]) -> Edge:

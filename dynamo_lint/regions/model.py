@@ -52,6 +52,8 @@ class CompiledFunction:
     """From the compile entry to the call of this function."""
     compiled: bool = False
     """The function is itself what was handed to the compiler: its arguments come from eager code."""
+    guessed: bool = False
+    """The chain is one of very many that its calls allow."""
 
     @property
     def unit(self) -> str:

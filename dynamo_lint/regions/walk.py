@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -91,13 +91,14 @@ class _Walk:
         # The best evidence is walked first, so the first visit of a node is its best: tier, then code
         # that a user runs before probes and tests, then the shortest chain.
         tested = {n for n, root in enumerate(roots) if root.rehearsal or in_tests(root.entry.path)}
-        queue: list[tuple[Confidence, bool, int, int, Node, Visit]] = []
+        queue: list[tuple[Confidence, bool, bool, int, int, Node, Visit]] = []
         count = itertools.count()
 
         def push(node: Node, visit: Visit, rehearsal: bool) -> None:
-            heapq.heappush(queue, (visit.confidence, rehearsal, len(visit.chain), next(count), node, visit))
+            order = (visit.confidence, rehearsal, visit.is_guess, len(visit.chain), next(count))
+            heapq.heappush(queue, (*order, node, visit))
 
-        def follow(node: Node, visit: Visit, edge: Edge, rehearsal: bool) -> None:
+        def follow(node: Node, visit: Visit, edge: Edge, rehearsal: bool, choices: int) -> None:
             known = self._handed.setdefault(edge.target, set()) if edge.given else ()
             more = edge.given and edge.given not in known and len(known) < ENOUGH
             again = edge.target in self._kept_out or self._switches.opens(edge)
@@ -119,7 +120,15 @@ class _Walk:
                 confidence = Confidence.POSSIBLE
             step = Step(node.function.path, edge.line, node.function.id, edge.note)
             chain = (*visit.chain, step)
-            reached = Visit(confidence, chain, visit.entries, visit.first, compiled=False, off=edge.off)
+            reached = Visit(
+                confidence,
+                chain,
+                visit.entries,
+                visit.first,
+                compiled=False,
+                off=edge.off,
+                choices=visit.choices * choices,
+            )
             if edge.target not in self._visits or again:
                 push(edge.target, reached, rehearsal)
             if more:
@@ -138,8 +147,12 @@ class _Walk:
                 else:
                     self._waiting.setdefault(edge.needs, []).append((node, edge))
             self._edges.setdefault(node, []).extend(known)
+            called: dict[tuple[int, str | None], set[FunctionRef]] = defaultdict(set)
             for edge in known:
-                follow(node, visit, edge, rehearsal)
+                called[edge.line, edge.callee].add(edge.target.function)
+            for edge in known:
+                choices = len(called[edge.line, edge.callee]) if edge.callee is not None else 1
+                follow(node, visit, edge, rehearsal, choices)
 
         self._entered = frozenset(target.function for root in roots for target in root.targets)
         hot: dict[FunctionRef, Confidence] = {}
@@ -147,7 +160,7 @@ class _Walk:
             for node, visit in self._entered_by(index, root):
                 push(node, visit, root.rehearsal)
         while queue:
-            _, rehearsal, _, _, node, visit = heapq.heappop(queue)
+            _, rehearsal, _, _, _, node, visit = heapq.heappop(queue)
             known = self._visits.get(node)
             if known is not None:
                 # What a test around one site keeps out may run for another.
@@ -216,7 +229,13 @@ class _Walk:
                 known[asked] = visit.first, *(i for i, bit in bits if bit == "1" and i != visit.first)
             found.append(
                 CompiledFunction(
-                    node.function, node.receiver, visit.confidence, known[asked], visit.chain, visit.compiled
+                    node.function,
+                    node.receiver,
+                    visit.confidence,
+                    known[asked],
+                    visit.chain,
+                    visit.compiled,
+                    visit.is_guess,
                 )
             )
         return tuple(found)

@@ -171,18 +171,23 @@ def is_idle(tables: Tables, hot: CompiledFunction, position: Position) -> bool:
     return is_left_off(points_to_of(tables.project), hot.receiver, hot.function, position.line)
 
 
-_DEBUGGING = re.compile(r"(?:^|_)(?:debug|verbose|profile|profiling)(?:_|$)")
+_DEBUGGING = re.compile(r"(?:^|[/_])(?:debug|verbose|profil(?:e|er|ing))(?:[/_.]|$)")
 
 
 def is_aside(tables: Tables, hot: CompiledFunction, position: Position) -> bool:
     """Whether a compiled line stands aside from what its users run.
 
-    It is reached by a test of a flag for debugging, or stands in a method in whose place a decorator of the
-    class puts another, which need not call it.
+    It is reached by one of very many ways that its calls allow, through a file or by a test of a flag for
+    debugging or profiling, or it stands in a method in whose place a decorator of the class puts another,
+    which need not call it.
     """
+    if hot.guessed:
+        return True
     files = tables.project.files
     lines = [(step.path, step.symbol.rpartition("::")[2], step.line) for step in hot.chain[1:]]
     for path, key, line in (*lines, (hot.function.path, hot.function.key, position.line)):
+        if _DEBUGGING.search(path):
+            return True
         function = files[path].functions.get(key)
         for first, last, flag, on in function.flags if function is not None else ():
             if on and first <= line <= last and _DEBUGGING.search(flag):

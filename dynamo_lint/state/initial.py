@@ -427,7 +427,7 @@ class Initial:
         return where in self.setup[owner]
 
     def _setup(self, owner: ClassRef) -> frozenset[FunctionRef]:
-        """`__init__` along the hierarchy, and the methods it calls on itself."""
+        """`__init__` along the hierarchy, the methods it calls on itself, and the setters that it runs."""
         found: set[FunctionRef] = set()
         waiting = [
             FunctionRef(base.path, binding.value.key)
@@ -445,6 +445,10 @@ class Initial:
                 called = self.project.method(owner, method)
                 if called is not None:
                     waiting.append(called)
+            for name in _attributes_set(self.project.function(ref), self.project.self_name(ref) or ""):
+                getter = self.project.method(owner, name)
+                if getter is not None and self.project.method_kind(getter) == "property":
+                    waiting.append(FunctionRef(getter.path, f"{getter.key}@setter"))
         return frozenset(found)
 
     # --- kinds of index expressions ---------------------------------------------------------------------
@@ -555,6 +559,12 @@ def _one_each(found: list[Outside]) -> list[Outside]:
     told = {(o.path, o.line) for o in valued}
     merged = [o if o.kinds else replace(o, kinds=typed.get((o.path, o.line), K.UNKNOWN)) for o in valued]
     return [*merged, *(o for o in found if isinstance(o.value, ir.Typed) and (o.path, o.line) not in told)]
+
+
+@question
+def _attributes_set(function: ir.Function, name: str) -> tuple[str, ...]:
+    """The attributes of something that a function assigns, by the name that this has."""
+    return tuple(dict.fromkeys(store.name for store in function.stores if store.owner == ir.Name(name)))
 
 
 @question

@@ -339,3 +339,28 @@ class Model(nn.Module):
 
 def drive():
     return torch.compile(Model()), [(X,)]
+
+
+# %% keys that a setter keeps, which the constructor runs
+class Transform(nn.Module):
+    def __init__(self, keys):
+        super().__init__()
+        self.in_keys = keys
+
+    @property
+    def in_keys(self):
+        keys = self.__dict__.get("_in_keys", None)
+        return [] if keys is None else keys
+
+    @in_keys.setter
+    def in_keys(self, keys):
+        self._in_keys = list(keys)
+
+    def forward(self, x):
+        return x * (1 + len(self.in_keys))
+
+
+def drive():
+    model = torch.compile(Transform(["a", "b"]))
+    for _ in range(4):
+        yield model(X)
