@@ -59,6 +59,11 @@ class Visit:
     choices: int = 1
     """How many ways the calls of the chain may go: each runs one function of so many."""
 
+    def on(self, edge: Edge, confidence: Confidence, step: Step, choices: int) -> Visit:
+        """The visit of the target of an edge, which is one of so many that the same call may run."""
+        chain, choices = (*self.chain, step), self.choices * choices
+        return Visit(confidence, chain, self.entries, self.first, False, off=edge.off, choices=choices)
+
     @property
     def is_guess(self) -> bool:
         """Whether the chain is one of very many that those calls allow."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections import defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -63,6 +63,13 @@ def trace(
     return walk.hot(), walk.calls()
 
 
+def _choices(edges: list[Edge]) -> list[int]:
+    """For each of some edges, how many functions its call may run; one for what is no call."""
+    called = {(edge.line, edge.callee, edge.target.function) for edge in edges}
+    functions = Counter((line, callee) for line, callee, _ in called)
+    return [functions[edge.line, edge.callee] if edge.callee is not None else 1 for edge in edges]
+
+
 class _Walk:
     def __init__(self, project: Project, options: RegionOptions) -> None:
         self._project = project
@@ -119,16 +126,7 @@ class _Walk:
                     return
                 confidence = Confidence.POSSIBLE
             step = Step(node.function.path, edge.line, node.function.id, edge.note)
-            chain = (*visit.chain, step)
-            reached = Visit(
-                confidence,
-                chain,
-                visit.entries,
-                visit.first,
-                compiled=False,
-                off=edge.off,
-                choices=visit.choices * choices,
-            )
+            reached = visit.on(edge, confidence, step, choices)
             if edge.target not in self._visits or again:
                 push(edge.target, reached, rehearsal)
             if more:
@@ -147,11 +145,7 @@ class _Walk:
                 else:
                     self._waiting.setdefault(edge.needs, []).append((node, edge))
             self._edges.setdefault(node, []).extend(known)
-            called: dict[tuple[int, str | None], set[FunctionRef]] = defaultdict(set)
-            for edge in known:
-                called[edge.line, edge.callee].add(edge.target.function)
-            for edge in known:
-                choices = len(called[edge.line, edge.callee]) if edge.callee is not None else 1
+            for edge, choices in zip(known, _choices(known), strict=True):
                 follow(node, visit, edge, rehearsal, choices)
 
         self._entered = frozenset(target.function for root in roots for target in root.targets)
