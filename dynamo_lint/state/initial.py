@@ -168,6 +168,8 @@ def default(project: Project, owner: ClassRef, item: str) -> tuple[FunctionRef, 
 
 SETUP = ("__init__", "__new__", "__post_init__", "setup", "reset_parameters")
 PLAIN_BASES = knowledge.names("plain_bases")
+_FEW = 2
+"""Classes that a written object may be of: with more, which it is depends on who runs the line."""
 _MAX_DEPTH = 8
 _MAX_ASKED = 3000
 _Numbered = dict[int, tuple[FunctionRef, ir.Store, bool]]
@@ -391,7 +393,7 @@ class Initial:
                     values = evaluate(self.project, store.owner, Context(where, self.project.owner(where)))
                     classes = [value.ref for value in values if isinstance(value, Instance)]
                     for ref in classes:
-                        any_of_many = len(classes) > FAN_OUT and not self.project.is_module(ref)
+                        any_of_many = len(classes) > _FEW and not self.project.is_module(ref)
                         generic = any_of_many or len(subclasses(self.project, ref)) > FAN_OUT
                         found[ref][number] = where, store, generic
         return self.stored[name]
