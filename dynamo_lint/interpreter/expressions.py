@@ -235,7 +235,7 @@ class Expressions(Tracing):
             return result
         if isinstance(op, ast.Mod) and isinstance(left, str):
             given = right if isinstance(right, tuple) else (right,)
-            known = is_known(given) and not any(map(is_stand_in, given))
+            known = is_known(given) and not any(map(is_stand_in, given)) and is_short((left, given))
             return text(lambda: left % given, left) if known else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, str):
             return (left + right)[:LONGEST]
@@ -700,6 +700,13 @@ class Expressions(Tracing):
 def _of_torch(*values: object) -> bool:
     """Whether names outside of the project stand for things of torch: of others the values are not known."""
     return all(one.dotted.startswith("torch.") for one in values if isinstance(one, External))
+
+
+def is_short(value: object) -> bool:
+    """Whether all texts in a value are short: what Python makes of them in one step is bounded then."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST
+    return not isinstance(value, list | tuple) or (len(value) <= LONGEST and all(map(is_short, value)))
 
 
 def text(compute: Callable[[], object], form: str) -> object:

@@ -13,7 +13,7 @@ from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.interpreter import sizes
 from dynamo_lint.interpreter.compiled import Compiled
-from dynamo_lint.interpreter.expressions import LATE, ROUNDS, SOME, text
+from dynamo_lint.interpreter.expressions import LATE, ROUNDS, SOME, is_short, text
 from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.model import (
     LONGEST,
@@ -919,7 +919,8 @@ def _of_builtin(name: str, values: list[object]) -> object:
 
 
 def _of_text(receiver: str, name: str, arguments: list[object]) -> object:
-    if not all(map(is_known, arguments)) or any(map(is_stand_in, arguments)):
+    known = all(map(is_known, arguments)) and not any(map(is_stand_in, arguments))
+    if not (known and is_short([receiver, *arguments])):
         return UNKNOWN
     if name in {"format", "join"}:
         return text(lambda: getattr(receiver, name)(*arguments), receiver if name == "format" else "")
@@ -927,7 +928,7 @@ def _of_text(receiver: str, name: str, arguments: list[object]) -> object:
         found = getattr(receiver, name)(*arguments)
     except (IndexError, KeyError, ValueError, TypeError):
         return UNKNOWN
-    return found if is_known(found) else UNKNOWN
+    return found if is_known(found) and is_short(found) else UNKNOWN
 
 
 def _reduced(name: str, values: list[object]) -> object:

@@ -217,6 +217,23 @@ def test_a_test_of_three_thousand_terms_is_read(here: Path, capsys: pytest.Captu
     assert {"DYN101"} == set(lint(capsys)[1])
 
 
+def test_texts_that_a_program_makes_ever_longer_are_given_up(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "longer.py").write_text(
+        "import torch\n"
+        "LONG = 'x' * 400\n"
+        "WIDE = '%s' * 200_000 % ((LONG,) * 200_000)\n"
+        "run = torch.compile(lambda x, text: x + len(text))\n"
+        "for _ in range(9):\n"
+        "    text = 'x'\n"
+        "    for _ in range(40):\n"
+        "        text = LONG.join([text.replace('x', LONG), text, text])\n"
+        "    run(torch.ones(2), text)\n"
+    )
+    assert lint(capsys)[0] in {0, 1}
+
+
 def test_a_file_that_takes_too_long_is_named_and_the_others_are_linted(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
