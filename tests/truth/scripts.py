@@ -141,12 +141,23 @@ class UpBlock(nn.Module):
         return x + 1
 
 
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(UpBlock() for _ in range(2))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
 def grow(to):
     UpBlock.resolution = to
 
 
 def drive():
-    net = torch.compile(nn.Sequential(UpBlock(), UpBlock()))
+    net = torch.compile(Net())
     x = X[None, :1]
     for stage in Resolution:
         grow(stage)
@@ -174,12 +185,23 @@ class UpBlock(nn.Module):
         return x + 1
 
 
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(UpBlock() for _ in range(2))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
 def grow(to):
     UpBlock.resolution = to
 
 
 def drive():
-    net = nn.Sequential(UpBlock(), UpBlock())
+    net = Net()
     x = X[None, :1]
     for stage in Resolution:
         grow(stage)
