@@ -77,6 +77,8 @@ class Call(NamedTuple):
     operator, a constructor or a decorator, which run without being called themselves."""
     disabled: bool
     """`torch.compiler.disable` keeps the target out of the graph."""
+    choices: int = 1
+    """How many functions the call may run, of which the target is one."""
 
 
 @dataclass(frozen=True, slots=True)

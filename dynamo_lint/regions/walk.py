@@ -241,11 +241,11 @@ class _Walk:
 
     def calls(self) -> Calls:
         """The calls of each hot function, by function."""
-        return {node: tuple(map(self._called, edges)) for node, edges in self._edges.items()}
+        return {node: tuple(map(self._called, edges, _choices(edges))) for node, edges in self._edges.items()}
 
-    def _called(self, edge: Edge) -> Call:
+    def _called(self, edge: Edge, choices: int) -> Call:
         disabled = edge.target not in self._visits and self._boundaries.disables(edge.target.function)
-        return Call(edge.target, edge.confidence, edge.line, edge.callee, disabled)
+        return Call(edge.target, edge.confidence, edge.line, edge.callee, disabled, choices)
 
     def _propagate_entries(self) -> None:
         """Let every entry that reaches a node know it, not just the first."""

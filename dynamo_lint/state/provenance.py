@@ -198,12 +198,8 @@ class Origins:
     def _chooses(self, caller: CompiledFunction, called: CompiledFunction) -> bool:
         """Whether a call runs a method of one of several classes, each with a method of its own."""
         calls = self.calls.get(Node(caller.function, caller.receiver), ())
-        mine = [one for one in calls if one.target == Node(called.function, called.receiver)]
-        return bool(mine) and all(
-            len({one.target.function for one in calls if (one.line, one.callee) == (own.line, own.callee)})
-            > 1
-            for own in mine
-        )
+        mine = [one.choices for one in calls if one.target == Node(called.function, called.receiver)]
+        return bool(mine) and min(mine) > 1
 
     def _is_module(self, receiver: ClassRef | None) -> bool:
         return receiver is not None and self.project.is_module(receiver)
