@@ -42,10 +42,18 @@ class Calls(Library):
     def call(self, node: ast.Call, frame: Frame) -> object:
         """The value of a call, with what it does."""
         site = Site(frame.where, node)
-        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
-            receiver = frame.names.get(next(iter(frame.names), ""))
-            if isinstance(receiver, Object) and frame.owner is not None:
-                return Parent(frame.owner, receiver)
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and len(node.args) in (0, 2):
+            owner = frame.owner
+            around = frame
+            while around.outer is not None and around.outer.where.key != ir.MODULE_KEY and owner is None:
+                around = around.outer
+                owner = around.owner
+            receiver = around.names.get(next(iter(around.names), ""))
+            if node.args:
+                given, receiver = (self.value(part, frame) for part in node.args)
+                owner = given.ref if isinstance(given, ClassObject) else owner
+            if isinstance(receiver, Object) and owner is not None:
+                return Parent(owner, receiver)
         function = self.use(self.value(node.func, frame))
         arguments = self.items(node.args, frame)
         keywords: dict[str, object] = {}
@@ -104,7 +112,16 @@ class Calls(Library):
                 finally:
                     self.leave(own)
                 return self._inside(own, found) if isinstance(found, Iterator) else found
+        self.lost([*arguments, *keywords.values()], site, "a call of what is not known")
         return UNKNOWN
+
+    def decorated(self, decorator: object, definition: object, site: Site) -> object:
+        """What a decorator makes of a function or class; those outside the project leave it as it is."""
+        if isinstance(decorator, Closure | ClassObject | Partial | Manager | Object):
+            return self.invoke(decorator, [definition], {}, site)
+        if isinstance(decorator, External) and decorator.dotted.partition(".")[0] in {"torch", "functools"}:
+            return self.invoke(decorator, [definition], {}, site)
+        return definition
 
     def _inside(self, manager: Manager, running: Iterator[object]) -> Iterator[object]:
         """The values of a generator that runs inside a context manager, which is left between them."""
@@ -135,9 +152,9 @@ class Calls(Library):
             self.entering(closure, frame)
             return self.value(closure.body.body, frame)
         body = self.bodies.of(closure.where)
-        if body is None:
-            return UNKNOWN
-        if self.depth >= DEEPEST:
+        if body is None or self.depth >= DEEPEST:
+            why = "a function without text" if body is None else f"calls that are {DEEPEST} deep"
+            self.give_up(self.current, why)
             return UNKNOWN
         self.entered.add(closure.where)
         function = self.project.function(closure.where)
@@ -302,6 +319,22 @@ class Calls(Library):
             return self.invoke(forward, arguments, keywords, site)
         return self._library_module(target, arguments, keywords, site)
 
+    def _of_every_object(self, receiver: Object, name: str, arguments: list[object], site: Site) -> object:
+        """Call a special method that all objects inherit; MISSING if it is none of those."""
+        key = self.use(arguments[0]) if arguments else None
+        if not isinstance(key, str):
+            return MISSING
+        match name:
+            case "__setattr__" if len(arguments) == 2:
+                self._shadow(receiver, key, arguments[1], site)
+                return None
+            case "__delattr__":
+                self.remove(receiver, key)
+                return None
+            case "__getattribute__":
+                return self.attribute(receiver, key, site)
+        return MISSING
+
     def inherited(
         self,
         owner: ClassRef,
@@ -338,6 +371,11 @@ class Calls(Library):
             return None
         elif name in NAMES["returns_self"]:
             return receiver
+        elif (made := self._of_every_object(receiver, name, arguments, self.current)) is not MISSING:
+            return made
+        elif name != "__init__":
+            given = [*arguments, *keywords.values()]
+            self.lost(given, self.current, f"`super().{name}` is not code of this project")
         return UNKNOWN
 
 

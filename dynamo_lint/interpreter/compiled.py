@@ -188,7 +188,8 @@ class Compiled(Expressions):
     def _passing(self, site: Site, given: list[tuple[object, object]]) -> None:
         """Note what a line passes to compiled code."""
         plain = [(name, type(one), one) for name, one in given if not isinstance(one, Tensor)]
-        known = not self.doubt and all(is_key(one) and not is_stand_in(one) for _, _, one in plain)
+        known = not self.doubt and self.cut_at is None
+        known = known and all(is_key(one) and not is_stand_in(one) for _, _, one in plain)
         before, count = self.passed.get(site.place, (plain, 0))
         self.passed[site.place] = (plain, count + 1) if known and before == plain else (None, 0)
 
@@ -353,9 +354,15 @@ class Compiled(Expressions):
                 made.items += [self.copied(one, site, known) for one in value.items]
                 return made
             case list():
-                return [self.copied(one, site, known) for one in value]
+                copies: list[object] = []
+                known[id(value)] = copies
+                copies += [self.copied(part, site, known) for part in value]
+                return copies
             case dict():
-                return {key: self.copied(one, site, known) for key, one in value.items()}
+                pairs: dict[object, object] = {}
+                known[id(value)] = pairs
+                pairs |= {key: self.copied(part, site, known) for key, part in value.items()}
+                return pairs
             case Tensor():
                 return known.setdefault(id(value), replace(value, marked=set(value.marked)))
         return value

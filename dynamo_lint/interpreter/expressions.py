@@ -65,6 +65,34 @@ _ARITHMETIC: dict[type, Callable[[int, int], int | float]] = {
     ast.Mod: operator.mod,
     ast.Div: operator.truediv,
 }
+OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.MatMult: "matmul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.BitAnd: "and",
+}
+"""The words in the names of the methods behind operators."""
+_UNARY: dict[type[ast.unaryop], str] = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
+_COMPARING: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Eq: ("__eq__", "__eq__"),
+    ast.NotEq: ("__ne__", "__ne__"),
+    ast.Lt: ("__lt__", "__gt__"),
+    ast.LtE: ("__le__", "__ge__"),
+    ast.Gt: ("__gt__", "__lt__"),
+    ast.GtE: ("__ge__", "__le__"),
+    ast.In: ("__contains__", ""),
+    ast.NotIn: ("__contains__", ""),
+}
+"""By comparison, its method, and that of the other operand if the first has none."""
 _COMPARISONS: dict[type, Callable[[object, object], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -88,7 +116,10 @@ class Expressions(Tracing):
         """The value of an expression."""
         self.step()
         ask = getattr(self, f"_{type(node).__name__}", None)
-        return ask(node, frame) if ask is not None else UNKNOWN
+        if ask is not None:
+            return ask(node, frame)
+        self.give_up(Site(frame.where, node), f"an expression of the kind {type(node).__name__}")
+        return UNKNOWN
 
     def call(self, node: ast.Call, frame: Frame) -> object:
         """The value of a call."""
@@ -103,6 +134,14 @@ class Expressions(Tracing):
     ) -> object:
         """The value that calling something gives."""
         raise NotImplementedError
+
+    def special(self, owner: object, name: str, arguments: list[object], site: Site) -> object:
+        """The value that a special method of a class of the project gives; MISSING if there is none."""
+        if not isinstance(owner, Object) or not isinstance(owner.kind, ClassRef):
+            return MISSING
+        if self.project.method(owner.kind, name) is None and self.assigned(owner.kind, name) is MISSING:
+            return MISSING
+        return self.invoke(self._of_class(owner.kind, name, owner), arguments, {}, site)
 
     # --- simple expressions -----------------------------------------------------------------------------
 
@@ -119,8 +158,11 @@ class Expressions(Tracing):
         return self.attribute(self.value(node.value, frame), node.attr, Site(frame.where, node))
 
     def _NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> object:
-        frame.names[node.target.id] = self.value(node.value, frame)
-        return frame.names[node.target.id]
+        value = self.value(node.value, frame)
+        while frame.comprehension and frame.outer is not None:
+            frame = frame.outer
+        self.bind(node.target, value, frame)
+        return value
 
     def _Lambda(self, node: ast.Lambda, frame: Frame) -> object:
         return Closure(frame.where, frame, body=node, defaults=self.defaults(node.args, frame))
@@ -133,8 +175,8 @@ class Expressions(Tracing):
         return {one.arg: self.value(value, frame) for one, value in (*given, *named) if value is not None}
 
     def _DictComp(self, node: ast.DictComp, frame: Frame) -> object:
-        inner = Frame(frame.where, outer=frame, owner=frame.owner, traced=frame.traced)
-        pair = ast.Tuple([node.key, node.value], ast.Load())
+        inner = _inside(frame)
+        pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
         found: dict[object, object] = {}
         for one in self._comprehended(node.generators, pair, inner):
             if isinstance(one, tuple):
@@ -202,6 +244,12 @@ class Expressions(Tracing):
             return self.value(node, frame)
         value = self.use(self.value(node.value, frame))
         form = self.value(node.format_spec, frame) if node.format_spec is not None else ""
+        for name, given in (
+            ("__format__", [form]),
+            ("__repr__" if node.conversion == 114 else "__str__", []),
+        ):
+            made = self.special(value, name, [*given], self.current)
+            value = value if made is MISSING else made
         if not isinstance(value, PLAIN) or not isinstance(form, str) or (form and is_stand_in(value)):
             return UNKNOWN
         return text(lambda: format(repr(value) if node.conversion == ord("r") else value, form), form)
@@ -214,6 +262,11 @@ class Expressions(Tracing):
     def binary(self, left: object, op: ast.operator, right: object) -> object:
         """The result of an operator."""
         left, right = self.number(left), self.number(right)
+        for owner, prefix, other in ((left, "__", right), (right, "__r", left)):
+            if (
+                made := self.special(owner, f"{prefix}{OPERATORS[type(op)]}__", [other], self.current)
+            ) is not MISSING:
+                return made
         if isinstance(left, Sourced) or isinstance(right, Sourced):
             return self._of_sourced(left, op, right)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
@@ -223,7 +276,7 @@ class Expressions(Tracing):
             if is_stand_in(left) or is_stand_in(right) or abs(left) >= _LARGEST or not 0 <= right < 64:
                 return UNKNOWN
             return left << right if isinstance(op, ast.LShift) else left >> right
-        if isinstance(op, ast.BitAnd | ast.BitOr):
+        if isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor):
             return _bits(left, op, right)
         compute = _ARITHMETIC.get(type(op))
         if compute is not None and isinstance(left, int | float) and isinstance(right, int | float):
@@ -291,6 +344,9 @@ class Expressions(Tracing):
 
     def _UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> object:
         value = self.value(node.operand, frame)
+        made = self.special(value, _UNARY.get(type(node.op), ""), [], self.current)
+        if made is not MISSING:
+            return made
         if isinstance(value, Sourced) and not isinstance(node.op, ast.Not):
             value = self.use(value)
         if isinstance(node.op, ast.Not):
@@ -298,19 +354,39 @@ class Expressions(Tracing):
             return UNKNOWN if truth is None else not truth
         if isinstance(value, Tensor):
             return self.tracked(Tensor(value.shape), [value])
-        return -value if isinstance(node.op, ast.USub) and isinstance(value, int | float) else UNKNOWN
+        if isinstance(node.op, ast.Invert):
+            return ~value if isinstance(value, int) and not is_stand_in(value) else UNKNOWN
+        if not isinstance(value, int | float):
+            return UNKNOWN
+        result = -value if isinstance(node.op, ast.USub) else +value
+        if is_stand_in(value):
+            return Size(result) if isinstance(result, int) else Measured(result)
+        return result
 
     def _Compare(self, node: ast.Compare, frame: Frame) -> object:
         left = self.number(self.value(node.left, frame))
         for op, other in zip(node.ops, node.comparators, strict=True):
             right = self.number(self.value(other, frame))
+            made = self._compared_by_method(left, op, right)
             if isinstance(op, ast.In | ast.NotIn):
                 left, right = self.use(left), self._searched(left, right)
-            answer = self.compared(left, right, partial(_compared, op))
+            answer = self.compared(left, right, partial(comparison, op)) if made is MISSING else made
             if answer is not True:
                 return answer
             left = right
         return True
+
+    def _compared_by_method(self, left: object, op: ast.cmpop, right: object) -> object:
+        """The truth that a method like `__eq__` gives; MISSING if the project has none for it."""
+        name, turned = _COMPARING.get(type(op), ("", ""))
+        owner, other = (right, left) if isinstance(op, ast.In | ast.NotIn) else (left, right)
+        made = self.special(owner, name, [other], self.current)
+        if made is MISSING and turned:
+            made = self.special(other, turned, [owner], self.current)
+        if made is MISSING:
+            return MISSING
+        truth = self.truth(made)
+        return UNKNOWN if truth is None else truth is not isinstance(op, ast.NotIn)
 
     def _searched(self, value: object, container: object) -> object:
         """A container in which compiled code looks for a value."""
@@ -326,14 +402,19 @@ class Expressions(Tracing):
     def _BoolOp(self, node: ast.BoolOp, frame: Frame) -> object:
         ends = isinstance(node.op, ast.Or)
         value: object = UNKNOWN
-        sure = True
-        for one in node.values:
-            value = self.value(one, frame)
-            truth = self.truth(value)
-            if truth is ends:
-                return value
-            sure = sure and truth is not None
-        return value if sure else UNKNOWN
+        unknown = 0
+        try:
+            for operand in node.values:
+                value = self.value(operand, frame)
+                truth = self.truth(value)
+                if truth is ends:
+                    return value
+                if truth is None:
+                    unknown += 1
+                    self.doubt += 1  # whether the next is evaluated is not known
+        finally:
+            self.doubt -= unknown
+        return UNKNOWN if unknown else value
 
     def _IfExp(self, node: ast.IfExp, frame: Frame) -> object:
         truth = self.truth(self.value(node.test, frame))
@@ -357,6 +438,11 @@ class Expressions(Tracing):
             return bool(value)
         if isinstance(value, Member) and "enum.Flag" in self.project.external_bases(value.kind):
             return bool(value.value) if isinstance(value.value, int) else None
+        for name in ("__bool__", "__len__"):
+            made = self.special(value, name, [], self.current)
+            if made is not MISSING:
+                made = self.use(made)
+                return bool(made) if isinstance(made, int) and not is_stand_in(made) else None
         return True if isinstance(value, Object | Wrapper | Closure | ClassObject) else None
 
     # --- containers -------------------------------------------------------------------------------------
@@ -414,7 +500,7 @@ class Expressions(Tracing):
             return indexed(Tensor((None,) * len(parts)), index)
         if isinstance(value, list | tuple | str) and isinstance(index, int):
             return value[index] if -len(value) <= index < len(value) else UNKNOWN
-        whole = isinstance(index, slice) and is_known([index.start, index.stop, index.step])
+        whole = isinstance(index, slice) and is_known([*bounds(index)])
         if isinstance(value, list | tuple | str) and isinstance(index, slice) and whole:
             return value[index] if index.step != 0 else UNKNOWN
         return UNKNOWN
@@ -463,7 +549,7 @@ class Expressions(Tracing):
         met = len(self.met)
         for number, one in enumerate(islice(self.each(value), LONGEST)):
             if not whole and number >= ROUNDS and len(self.met) > met:
-                self.cut = True
+                self.unended = True
                 if isinstance(value, range):
                     yield from (value[place] for place in LATE if ROUNDS < place < len(value))
                 return
@@ -471,7 +557,7 @@ class Expressions(Tracing):
 
     def rounds(self, values: Iterable[object]) -> Iterator[object]:
         """The first of values whose number is not known: more as long as each round compiles something."""
-        compiled, self.cut = len(self.recompiles), True
+        compiled, self.unended = len(self.recompiles), True
         for number, one in enumerate(values):
             if number >= _UNSEEN and len(self.recompiles) == compiled:
                 return
@@ -493,38 +579,47 @@ class Expressions(Tracing):
         return self.lines[place]
 
     def _ListComp(self, node: ast.ListComp | ast.GeneratorExp, frame: Frame) -> object:
-        return list(
-            self._comprehended(
-                node.generators,
-                node.elt,
-                Frame(frame.where, outer=frame, owner=frame.owner, traced=frame.traced),
-            )
-        )
+        return list(self._comprehended(node.generators, node.elt, _inside(frame)))
 
     def _SetComp(self, node: ast.SetComp, frame: Frame) -> object:
-        inner = Frame(frame.where, outer=frame, owner=frame.owner, traced=frame.traced)
-        return self.elements_of(self._comprehended(node.generators, node.elt, inner))
+        return self.elements_of(self._comprehended(node.generators, node.elt, _inside(frame)))
 
     def _GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> object:
-        return self._comprehended(
-            node.generators, node.elt, Frame(frame.where, outer=frame, owner=frame.owner, traced=frame.traced)
-        )
+        return self._comprehended(node.generators, node.elt, _inside(frame))
 
     def _comprehended(
-        self, generators: list[ast.comprehension], element: ast.expr, frame: Frame
+        self, generators: list[ast.comprehension], element: ast.expr, frame: Frame, doubt: int = 0
     ) -> Iterator[object]:
         if not generators:
-            yield self.value(element, frame)
+            self.doubt += doubt
+            value = self.value(element, frame)
+            self.doubt -= doubt
+            yield value
             return
         first, *others = generators
         for value in self.elements(self.value(first.iter, frame)):
             self.bind(first.target, value, frame)
-            if all(self.truth(self.value(test, frame)) is not False for test in first.ifs):
-                yield from self._comprehended(others, element, frame)
+            answers = [self.truth(self.value(test, frame)) for test in first.ifs]
+            if False not in answers:
+                yield from self._comprehended(others, element, frame, doubt + (None in answers))
 
     def bind(self, target: ast.expr, value: object, frame: Frame) -> None:
         """Assign a value to a target."""
         raise NotImplementedError
+
+    def lost(self, values: Iterable[object], site: Site, why: str) -> None:
+        """Give up where something unknown gets a value whose state it may change."""
+        if any(map(self._has_state, values)):
+            self.give_up(site, why)
+
+    def _has_state(self, value: object) -> bool:
+        """Whether a value is an object or function of the project, or a small container with one in it."""
+        if isinstance(value, list | tuple | dict):
+            held = [*(value.values() if isinstance(value, dict) else value)]
+            return any(isinstance(part, _STATEFUL) and self._has_state(part) for part in held[:LONGEST])
+        if isinstance(value, Object):
+            return isinstance(value.kind, ClassRef) or any(map(self._has_state, value.items))
+        return isinstance(value, _STATEFUL)
 
     # --- attributes -------------------------------------------------------------------------------------
 
@@ -697,6 +792,19 @@ class Expressions(Tracing):
             self.burn(owner, name, found.where if isinstance(found, Closure) else found)
 
 
+_STATEFUL = (Object, Closure, Wrapper, Partial, Decorated, Unwrapped)
+
+
+def _inside(frame: Frame) -> Frame:
+    """The frame of a comprehension in a function."""
+    return Frame(frame.where, outer=frame, owner=frame.owner, traced=frame.traced, comprehension=True)
+
+
+def bounds(index: slice) -> tuple[object, object, object]:
+    """The three parts of a slice."""
+    return index.start, index.stop, index.step
+
+
 def _of_torch(*values: object) -> bool:
     """Whether names outside of the project stand for things of torch: of others the values are not known."""
     return all(one.dotted.startswith("torch.") for one in values if isinstance(one, External))
@@ -725,7 +833,9 @@ def _bits(left: object, op: ast.operator, right: object) -> object:
         case dict(), dict() if joined:
             return left | right
         case int(), int() if not is_stand_in(left) and not is_stand_in(right):
-            return left | right if joined else left & right
+            return left ^ right if isinstance(op, ast.BitXor) else left | right if joined else left & right
+        case _ if isinstance(op, ast.BitXor):
+            return UNKNOWN
         case Member(kind, name, int(one)), Member(other, second, int(two)) if kind == other:
             both = one | two if joined else one & two
             whole = Member(kind, f"{name}|{second}"[:LONGEST], both)
@@ -736,7 +846,7 @@ def _bits(left: object, op: ast.operator, right: object) -> object:
 _IDENTICAL = (Object, ClassObject, Closure, Member, External, bool)
 
 
-def _compared(op: ast.cmpop, left: object, right: object) -> object:
+def comparison(op: ast.cmpop, left: object, right: object) -> object:
     """Whether a comparison holds, if that is known."""
     if isinstance(op, ast.Is | ast.IsNot) and (left is None or right is None):
         other = right if left is None else left

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute
 from dynamo_lint.interpreter.guards import Recompile, Stale
-from dynamo_lint.interpreter.model import PLAIN, UNKNOWN, ClassObject, Closure, Exhausted, Failed, Met, Object
-from dynamo_lint.interpreter.stage import Failing
+from dynamo_lint.interpreter.model import (
+    PLAIN,
+    UNKNOWN,
+    ClassObject,
+    Closure,
+    Cut,
+    Exhausted,
+    Failed,
+    Met,
+    Object,
+)
+from dynamo_lint.interpreter.stage import STEPS, Failing
 from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.models.drivers import MODULES, NAMES
 from dynamo_lint.program.files import in_tests, is_for_tests, is_rehearsal
@@ -25,7 +34,7 @@ from dynamo_lint.values.points_to import points_to_of
 
 _MOST = 400
 """Functions interpreted in one project."""
-_STEPS = 400_000
+_STEPS = 3_000_000
 """Steps that all of them may take."""
 _PROBE = "probe_"
 _ENOUGH = 3
@@ -58,6 +67,8 @@ class Run:
     """The lines whose assignments are all known."""
     tried: bool
     """It is a test."""
+    cuts: tuple[Cut, ...]
+    """What was given up, in order."""
 
 
 def runs(tables: Tables) -> tuple[Run, ...]:
@@ -76,20 +87,23 @@ def _runs(tables: Tables) -> Iterator[Run]:
         if root in done or steps > _STEPS:
             continue
         stage = Runner(tables.project, tables.bodies, failing, disabled, tables.torch_version)
-        whole = False
-        with suppress(Exhausted, Failed, RecursionError):
-            _run(stage, root)
-            whole = not stage.cut and not is_rehearsal(root)
+        _run(stage, root)
+        whole = not (stage.unended or stage.cuts or is_rehearsal(root))
         done |= stage.entered
         steps += stage.steps
         tried = in_tests(root.path)
         met = tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
         calls = Counter(one.unit for one in stage.met)
         changes = tuple(stage.recompiles), tuple(stage.stale), tuple(stage.skipped)
+        behind = stage.cut_at is not None and stage.cut_at <= len(stage.met)
         # A probe or a test shows what may happen, and not what does not.
-        idle, alike = (frozenset(), frozenset()) if is_rehearsal(root) else (_idle(stage), _alike(stage))
+        shown = not is_rehearsal(root)
+        idle = _idle(stage) if shown else frozenset()
+        alike = _alike(stage) if shown and not behind else frozenset()
         assigned = frozenset(place for place, known in stage.stored.items() if known)
-        yield Run(met, *changes, idle, calls, alike, _versions(stage) if whole else {}, assigned, tried)
+        versions = _versions(stage) if whole else {}
+        cuts = tuple(stage.cuts.values())
+        yield Run(met, *changes, idle, calls, alike, versions, assigned, tried, cuts)
 
 
 def _idle(stage: Runner) -> frozenset[tuple[str, int]]:
@@ -102,7 +116,12 @@ def _idle(stage: Runner) -> frozenset[tuple[str, int]]:
     ]
     failed = {write.site.place for one in stage.recompiles for write in one.writes}
     known = {write.site.place for write in traced if isinstance(write.value, PLAIN) and not write.doubt}
-    unknown = {write.site.place for write in traced if not isinstance(write.value, PLAIN) or write.doubt}
+    end = stage.cut_at if stage.cut_at is not None else len(stage.met) + 1
+    unknown = {
+        write.site.place
+        for write in traced
+        if not isinstance(write.value, PLAIN) or write.doubt or write.time >= end
+    }
     often = Counter(write.site.place for write in traced)
     same = frozenset(place for place, (_, count) in stage.passed.items() if count >= _ENOUGH)
     return same | frozenset(place for place in known - unknown - failed if often[place] >= _ENOUGH)
@@ -134,7 +153,16 @@ def _versions(stage: Runner) -> dict[tuple[str, Key], int]:
 
 
 def _run(stage: Runner, root: FunctionRef) -> None:
-    """Run one function, or a file; call what a probe gives."""
+    """Run one function, or a file, as far as it goes; call what a probe gives."""
+    try:
+        _call(stage, root)
+    except Failed:
+        stage.give_up(stage.current, "an exception that nothing catches")
+    except (Exhausted, RecursionError):
+        stage.give_up(stage.current, f"a run of more than {STEPS} steps")
+
+
+def _call(stage: Runner, root: FunctionRef) -> None:
     frame = stage.file(root.path)
     if root.key == MODULE_KEY:
         return

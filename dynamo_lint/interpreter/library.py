@@ -6,6 +6,7 @@ import ast
 import builtins
 import itertools
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -82,6 +83,8 @@ _OF_TEXT = frozenset(name for name in vars(str) if name[0] != "_") - {
 _NUMBERS = frozenset(
     {"min", "max", "sum", "float", "int", "str", "bool", "abs", "any", "all", "round", "divmod"}
 )
+_HARMLESS = frozenset({"torch", "builtins", *sys.stdlib_module_names})
+"""Packages whose functions change no object that they are given."""
 SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
 
@@ -104,6 +107,10 @@ class Library(Compiled):
 
     def store(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute, or a setting of torch."""
+        raise NotImplementedError
+
+    def _of_every_object(self, receiver: Object, name: str, arguments: list[object], site: Site) -> object:
+        """Call a special method that all objects inherit; MISSING if it is none of those."""
         raise NotImplementedError
 
     def hold(self, container: Object, arguments: list[object]) -> None:
@@ -179,6 +186,7 @@ class Library(Compiled):
             case str() if name in _OF_TEXT and not keywords:
                 given = [self.use(one) for one in arguments]
                 return _of_text(receiver, name, given)
+        self.lost([*arguments, *keywords.values()], site, f"`{name}` of what is not known")
         return UNKNOWN
 
     def _of_module(
@@ -291,6 +299,13 @@ class Library(Compiled):
                 self.wrote(module, LENGTH, UNKNOWN)
                 self.hold(module, arguments[-1:])
                 return module
+        made = self._of_every_object(module, name, arguments, site)
+        if made is not MISSING:
+            return made
+        outside = [] if isinstance(module.kind, str) else self.project.external_bases(module.kind)
+        inherits = any(base.partition(".")[0] not in _HARMLESS for base in outside)
+        given = [*arguments, *keywords.values(), *([module] if inherits else [])]
+        self.lost(given, site, f"`{name}` is not code of this project")
         return UNKNOWN
 
     def _of_tensor(
@@ -566,6 +581,8 @@ class Library(Compiled):
         parts += [one for part in given if isinstance(part, list | tuple) for one in part]
         inputs = [one for one in parts if isinstance(one, Tensor)]
         if tensor is None:
+            called = [part for part in (*given, *named.values()) if not isinstance(part, list | dict)]
+            self.lost(called, self.current, f"`{dotted}` calls what it is given")
             return self.tracked(Tensor(), inputs) if inputs else UNKNOWN
         if inputs:
             return self.tracked(tensor, inputs)
@@ -687,6 +704,10 @@ class Library(Compiled):
                 return Catcher(frozenset(names), site)
             case "functools", "partial":
                 return Partial(first, arguments[1:], keywords)
+        given = [*arguments, *keywords.values()]
+        if module.partition(".")[0] in _HARMLESS:  # they call what they are given, and change nothing else
+            given = [part for part in given if not isinstance(part, Object | list | dict)]
+        self.lost(given, site, f"`{module}.{name}` is not code of this project")
         return UNKNOWN
 
     def _reflection(self, name: str, arguments: list[object], site: Site) -> object:

@@ -233,6 +233,8 @@ class Frame:
     result: object = None
     traced: bool = False
     """It belongs to compiled code."""
+    comprehension: bool = False
+    """It is that of a comprehension: what `:=` assigns in there belongs to the function around it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -364,21 +366,48 @@ class Failed(Exception):
 
 
 class Exhausted(Exception):
-    """A run takes longer than it is worth."""
+    """A run takes more steps or deeper calls than it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A place behind which a run refutes nothing: something there was not done as Python does it."""
+
+    site: Site
+    why: str
 
 
 PLAIN = (int, float, str, bool, type(None))
+LONGEST = 512
+"""Elements of a container that are looked at, and parts of a value that are compared."""
+
+
+def is_small(value: object) -> bool:
+    """Whether a value has few parts, one that is held in several places counted at each of them."""
+    pending, count = [value], 0
+    while pending:
+        part = pending.pop()
+        count += 1
+        if isinstance(part, list | tuple):
+            if count + len(pending) + len(part) > LONGEST:
+                return False
+            pending += part
+    return True
 
 
 def guarded_part(value: object) -> object:
     """The part of a value that a guard compares: a constant itself, the type of anything else."""
+    return _guarded_part(value) if is_small(value) else UNKNOWN
+
+
+def _guarded_part(value: object) -> object:
     match value:
         case Unknown():
             return value
         case bool() | int() | float() | str() | None | External() | Member():
             return value
         case tuple():
-            return tuple(map(guarded_part, value))
+            return tuple(map(_guarded_part, value))
         case Object(kind):
             return ("type", kind)
         case Closure(where, _, _, body):
@@ -386,24 +415,24 @@ def guarded_part(value: object) -> object:
         case ClassObject(ref):
             return ("class", ref)
         case Sourced():
-            return guarded_part(value.value)
+            return _guarded_part(value.value)
     return ("type", type(value).__name__)
 
 
-LONGEST = 512
-"""Elements of a container that are looked at."""
-
-
 def is_known(value: object) -> bool:
-    """Whether a value is a number, a text, None, or a container of such."""
-    if isinstance(value, list | tuple):
-        return len(value) <= LONGEST and all(map(is_known, value))
-    return isinstance(value, PLAIN)
+    """Whether a value is a number, a text, None, or a small container of such."""
+    return is_small(value) and _is_made_of(value, (list, tuple), PLAIN)
 
 
 def is_key(value: object) -> bool:
-    """Whether a value is a number, a text, None, a member, or a tuple of such: it can be looked up."""
-    return isinstance(value, (*PLAIN, Member)) or (isinstance(value, tuple) and all(map(is_key, value)))
+    """Whether a value is a number, a text, None, a member, or a small tuple of such: it can be looked up."""
+    return is_small(value) and _is_made_of(value, (tuple,), (*PLAIN, Member))
+
+
+def _is_made_of(value: object, containers: tuple[type, ...], parts: tuple[type, ...]) -> bool:
+    if isinstance(value, list | tuple) and isinstance(value, containers):
+        return all(_is_made_of(part, containers, parts) for part in value)
+    return isinstance(value, parts)
 
 
 def is_stand_in(value: object) -> bool:

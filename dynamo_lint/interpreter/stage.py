@@ -12,6 +12,7 @@ from dynamo_lint.interpreter.model import (
     UNKNOWN,
     ClassObject,
     Closure,
+    Cut,
     Exhausted,
     External,
     FileValue,
@@ -39,10 +40,8 @@ SUPPRESS = f"{CONFIGURATION}.suppress_errors"
 AUTOMATIC = f"{CONFIGURATION}.automatic_dynamic_shapes"
 STATIC = f"{CONFIGURATION}.assume_static_by_default"
 UNSPEC_INT = f"{CONFIGURATION}.allow_unspec_int_on_nn_module"
-_STEPS = 20_000
-"""Statements and calls that one run may take."""
-_WITHOUT = 4000
-"""Those that it may take before it meets a compiled call."""
+STEPS = 300_000
+"""Statements, expressions and calls that one run may take: some seconds at the very most."""
 DEEPEST = 24
 """Calls within calls."""
 
@@ -104,8 +103,12 @@ class Stage:
     stale: list[Stale] = field(default_factory=list)
     stored: dict[tuple[str, int], bool] = field(default_factory=dict)
     """By file and line of each assignment to an attribute or item, whether all its values are known."""
-    cut: bool = False
+    unended: bool = False
     """Some loop has not been run to its end."""
+    cuts: dict[tuple[str, int], Cut] = field(default_factory=dict)
+    """By file and line, in order, what was given up: see `give_up`."""
+    cut_at: int | None = None
+    """How many compiled calls there had been when something was given up first, the current one left out."""
     doubt: int = 0
     """How many tests around the current line are unknown."""
     depth: int = 0
@@ -180,11 +183,21 @@ class Stage:
         """Run the body of a function or of a file; what it yields."""
         raise NotImplementedError
 
-    def step(self) -> None:
-        """Count one step, and end a run that takes too many."""
-        self.steps += 1
-        if self.steps > (_STEPS if self.met else _WITHOUT) or self.depth > DEEPEST:
+    def step(self, count: int = 1) -> None:
+        """Count steps, and end a run that takes too many.
+
+        Raises:
+            Exhausted: when it has taken as many as it may.
+        """
+        self.steps += count
+        if self.steps > STEPS or self.depth > DEEPEST:
             raise Exhausted
+
+    def give_up(self, site: Site, why: str) -> None:
+        """Note that something was not done as Python does it: behind it, the run refutes nothing."""
+        self.cuts.setdefault(site.place, Cut(site, why))
+        if self.cut_at is None:
+            self.cut_at = len(self.met) + (self.trace is None)
 
     # --- settings ---------------------------------------------------------------------------------------
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.interpreter.calls import Calls
-from dynamo_lint.interpreter.expressions import ROUNDS
+from dynamo_lint.interpreter.expressions import OPERATORS, ROUNDS, bounds, comparison
 from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.library import is_setting, spelled
 from dynamo_lint.interpreter.model import (
+    LONGEST,
     MISSING,
     PLAIN,
     UNKNOWN,
@@ -35,12 +37,17 @@ from dynamo_lint.interpreter.model import (
     Unknown,
     Unwrapped,
     Wrapper,
+    is_key,
     is_known,
 )
 from dynamo_lint.models.drivers import NAMED
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 _BROAD = frozenset({"Exception", "BaseException"})
+
+
+_WITHOUT_EFFECT = (ast.Pass, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
+"""Statements that only name things: what a name stands for is asked of the project."""
 
 
 class _Leave(Exception):
@@ -77,13 +84,15 @@ class Runner(Calls):
             run = getattr(self, f"_{type(statement).__name__}", None)
             if run is not None:
                 yield from run(statement, frame) or ()
+            elif not isinstance(statement, _WITHOUT_EFFECT):
+                self.give_up(self.current, f"a statement of the kind {type(statement).__name__}")
 
     def header(self, statement: ast.stmt, frame: Frame) -> Site:
         """The place of a statement, or of what a compound one asks first."""
         match statement:
             case ast.If(test=node) | ast.While(test=node) | ast.For(iter=node):
                 return Site(frame.where, node)
-            case ast.With(items=[ast.withitem(context_expr=node), *_]):
+            case ast.With(items=[ast.withitem(context_expr=node), *_]) | ast.Match(subject=node):
                 return Site(frame.where, node)
         return Site(frame.where, statement)
 
@@ -128,7 +137,12 @@ class Runner(Calls):
             before += self.elements(added)
             self.wrote(before, LENGTH, UNKNOWN)
             return
-        self.bind(node.target, self.binary(before, node.op, added), frame)
+        if isinstance(before, dict) and isinstance(node.op, ast.BitOr) and isinstance(added, dict):
+            for key, value in added.items():
+                self.put(before, key, value)
+            return
+        result = self.special(before, f"__i{OPERATORS[type(node.op)]}__", [added], self.current)
+        self.bind(node.target, self.binary(before, node.op, added) if result is MISSING else result, frame)
 
     def bind(self, target: ast.expr, value: object, frame: Frame) -> None:
         """Assign a value to a target."""
@@ -136,12 +150,8 @@ class Runner(Calls):
             case ast.Name(id=name):
                 self._bind_name(name, value, frame)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                cut = self.cut
-                values = [*islice(self.each(value), len(parts))] if value is not UNKNOWN else []
-                self.cut = cut or (self.cut and isinstance(value, Iterator))  # a tensor has these parts
-                values += [UNKNOWN] * (len(parts) - len(values))
-                for part, one in zip(parts, values, strict=False):
-                    self.bind(part, one, frame)
+                for part, item in zip(parts, self._unpacked(value, parts), strict=True):
+                    self.bind(part.value if isinstance(part, ast.Starred) else part, item, frame)
             case ast.Attribute(value=inner, attr=name):
                 self.store(self.value(inner, frame), name, value, Site(frame.where, target))
             case ast.Subscript(value=inner, slice=index):
@@ -149,7 +159,22 @@ class Runner(Calls):
                 key = self.sized(key) if isinstance(owner, Tensor) else self.use(key)
                 if owner == External("os.environ"):
                     self.set(f"os.environ.{key}", value, Site(frame.where, target))
-                self.put(owner, key, value)
+                if self.special(owner, "__setitem__", [key, value], self.current) is MISSING:
+                    self.put(owner, key, value)
+
+    def _unpacked(self, value: object, parts: list[ast.expr]) -> list[object]:
+        """The values that the parts of a target get; `*rest` gets a list."""
+        star = next((n for n, part in enumerate(parts) if isinstance(part, ast.Starred)), None)
+        unended = self.unended
+        values = [*islice(self.each(value), LONGEST if star is not None else len(parts))]
+        self.unended = unended or (self.unended and isinstance(value, Iterator))  # a tensor has these parts
+        if value is UNKNOWN or (star is not None and isinstance(value, Tensor)):
+            return [UNKNOWN] * len(parts)
+        values += [UNKNOWN] * (len(parts) - len(values) - (star is not None))
+        if star is None:
+            return values
+        behind = len(values) - (len(parts) - star - 1)
+        return [*values[:star], values[star:behind], *values[behind:]]
 
     def _bind_name(self, name: str, value: object, frame: Frame) -> None:
         """Assign a name: of the frame, or of one around it that is declared `global` or `nonlocal`."""
@@ -217,6 +242,8 @@ class Runner(Calls):
             frame.result = UNKNOWN
         elif not self.doubt or before is None:
             frame.result = value
+        if UNKNOWN is not before is not None and before is not value and not isinstance(value, PLAIN):
+            self.give_up(self.current, "which of several values a function returns is not known")
         raise _Return
 
     def _Break(self, node: ast.Break, frame: Frame) -> None:
@@ -225,28 +252,49 @@ class Runner(Calls):
     def _Continue(self, node: ast.Continue, frame: Frame) -> None:
         raise _Continue
 
+    def _Assert(self, node: ast.Assert, frame: Frame) -> None:
+        if self.truth(self.value(node.test, frame)) is False:
+            if node.msg is not None:
+                self.value(node.msg, frame)
+            raise Failed(frozenset({"AssertionError", *_BROAD}))
+
+    def _TypeAlias(self, node: ast.stmt, frame: Frame) -> None:
+        if isinstance(name := getattr(node, "name", None), ast.Name):
+            self.bind(name, UNKNOWN, frame)
+
     def _Raise(self, node: ast.Raise, frame: Frame) -> None:
-        if node.exc is not None:
-            self.value(node.exc, frame)
+        for part in (node.exc, node.cause):
+            if part is not None:
+                self.value(part, frame)
         raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         name = ast.unparse(raised).rpartition(".")[2] if raised is not None else "Exception"
         raise Failed(frozenset({name, *_BROAD}))
 
     def _Delete(self, node: ast.Delete, frame: Frame) -> None:
         for target in node.targets:
-            if isinstance(target, ast.Name):
-                frame.names.pop(target.id, None)
-            elif isinstance(target, ast.Attribute):
-                owner = self.value(target.value, frame)
-                if isinstance(owner, Object) and target.attr in owner.attributes:
-                    del owner.attributes[target.attr]
-                    self.wrote(owner, target.attr, MISSING)
-            elif isinstance(target, ast.Subscript):
-                owner, key = self.value(target.value, frame), self.use(self.value(target.slice, frame))
+            self._delete(target, frame)
+
+    def _delete(self, target: ast.expr, frame: Frame) -> None:
+        match target:
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                for part in parts:
+                    self._delete(part, frame)
+            case ast.Name(id=name):
+                frame.names.pop(name, None)
+            case ast.Attribute(value=inner, attr=name):
+                self.remove(self.value(inner, frame), name)
+            case ast.Subscript(value=inner, slice=index):
+                owner, key = self.value(inner, frame), self.use(self.value(index, frame))
                 if owner == External("os.environ"):
                     self.settings.pop(f"os.environ.{key}", None)
+                elif isinstance(owner, list) and isinstance(key, slice) and is_known([*bounds(key)]):
+                    self.length(owner)
+                    del owner[key]
+                    self.wrote(owner, LENGTH, UNKNOWN)
                 elif isinstance(owner, dict | list):
                     self.invoke(Method(owner, "pop"), [key], {}, self.current)
+                elif self.special(owner, "__delitem__", [key], self.current) is MISSING:
+                    self.lost([owner], self.current, "an item is deleted from what is not known")
 
     def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
         where = self._defined(node, frame)
@@ -257,8 +305,7 @@ class Runner(Calls):
         )
         for decorator in reversed(node.decorator_list):
             made = self.value(decorator, frame)
-            site = Site(frame.where, decorator)
-            given = self.invoke(made, [value], {}, site)
+            given = self.decorated(made, value, Site(frame.where, decorator))
             value = given if given is not UNKNOWN else value
         frame.names[node.name] = value
 
@@ -286,7 +333,7 @@ class Runner(Calls):
                 ):
                     self.class_attributes.setdefault(ref, {})["_fields"] = _fields(self.value(fields, frame))
         for decorator in reversed(node.decorator_list):
-            given = self.invoke(self.value(decorator, frame), [frame.names[node.name]], {}, self.current)
+            given = self.decorated(self.value(decorator, frame), frame.names[node.name], self.current)
             frame.names[node.name] = given if isinstance(given, ClassObject) else frame.names[node.name]
         members = any(base.startswith("enum.") for base in self.project.external_bases(ref))
         for statement in node.body:
@@ -325,17 +372,135 @@ class Runner(Calls):
         if truth is not None:
             yield from self.block(node.body if truth else node.orelse, frame)
             return
-        before = dict(frame.names)
-        yield from self._doubted(node.body, frame)
-        first = dict(frame.names)
-        frame.names |= {name: value for name, value in before.items() if isinstance(value, PLAIN)}
-        yield from self._doubted(node.orelse, frame)
-        for name, value in first.items():
-            other = frame.names.get(name, MISSING)
-            if other is MISSING or isinstance(other, Unknown):
-                frame.names[name] = value
-            elif is_known(other) and value is not other and (not is_known(value) or value != other):
-                frame.names[name] = UNKNOWN if is_known(value) or isinstance(value, Unknown) else value
+        yield from self._arms([node.body, node.orelse], frame)
+
+    def _arms(self, bodies: Sequence[Sequence[ast.stmt]], frame: Frame) -> Iterator[object]:
+        """Run blocks of which it is not known which runs, each with the names as they were before."""
+        before = {name: value for name, value in frame.names.items() if isinstance(value, PLAIN)}
+        first: dict[str, object] = {}
+        for body in bodies:
+            frame.names |= before
+            yield from self._doubted(body, frame)
+            for name, value in first.items():
+                other = frame.names.get(name, MISSING)
+                if other is MISSING or isinstance(other, Unknown):
+                    frame.names[name] = value
+                elif is_known(other) and value is not other and (not is_known(value) or value != other):
+                    frame.names[name] = UNKNOWN if is_known(value) or isinstance(value, Unknown) else value
+            first = dict(frame.names)
+
+    def _Match(self, node: ast.Match, frame: Frame) -> Iterator[object]:
+        subject = self.value(node.subject, frame)
+        possible: list[list[ast.stmt]] = []
+        for case in node.cases:
+            fits = self.matches(case.pattern, subject, frame)
+            if fits is not False and case.guard is not None:
+                self.doubt += fits is None
+                holds = self.truth(self.value(case.guard, frame))
+                self.doubt -= fits is None
+                fits = holds if fits or holds is False else None
+            if fits and not possible:
+                yield from self.block(case.body, frame)
+                return
+            possible += [case.body] if fits is not False else []
+            if fits:
+                break
+        if possible:
+            yield from self._arms(possible, frame)
+
+    def matches(self, pattern: ast.pattern, subject: object, frame: Frame) -> bool | None:
+        """Whether a value fits a pattern, whose names are bound; None if that is not known."""
+        self.step()
+        match pattern:
+            case ast.MatchAs(pattern=inner, name=name):
+                fits = self.matches(inner, subject, frame) if inner is not None else True
+                if name is not None and fits is not False:
+                    self._bind_name(name, subject, frame)
+                return fits
+            case ast.MatchOr(patterns=parts):
+                answers = [self.matches(part, subject, frame) for part in parts]
+                return True if True in answers else None if None in answers else False
+            case ast.MatchValue(value=wanted):
+                answer = self.compared(subject, self.value(wanted, frame), partial(comparison, ast.Eq()))
+                return answer if isinstance(answer, bool) else None
+            case ast.MatchSingleton(value=wanted):
+                answer = self.compared(subject, wanted, partial(comparison, ast.Is()))
+                return answer if isinstance(answer, bool) else None
+            case ast.MatchSequence(patterns=parts):
+                return self._matches_sequence(parts, subject, frame)
+            case ast.MatchMapping():
+                return self._matches_mapping(pattern, subject, frame)
+            case ast.MatchClass():
+                return self._matches_class(pattern, subject, frame)
+        for captured in ast.walk(pattern):
+            if isinstance(captured, ast.MatchStar | ast.MatchAs) and captured.name is not None:
+                self._bind_name(captured.name, UNKNOWN, frame)
+        return None
+
+    def _all_match(self, pairs: Iterable[tuple[ast.pattern, object]], frame: Frame) -> bool | None:
+        answers = [self.matches(part, value, frame) for part, value in pairs]
+        return False if False in answers else None if None in answers else True
+
+    def _matches_sequence(self, parts: list[ast.pattern], subject: object, frame: Frame) -> bool | None:
+        star = next((n for n, part in enumerate(parts) if isinstance(part, ast.MatchStar)), None)
+        if not isinstance(subject, list | tuple):
+            unknown = not isinstance(subject, (*PLAIN, dict, Object, Closure, Member))
+            self._all_match(((part, UNKNOWN) for part in parts if unknown), frame)
+            return None if unknown else False
+        self.length(subject)
+        values = [*self.each(subject)]
+        if star is None:
+            return len(values) == len(parts) and self._all_match(zip(parts, values, strict=True), frame)
+        behind = len(values) - (len(parts) - star - 1)
+        if behind < star:
+            return False
+        rest = parts[star]
+        if isinstance(rest, ast.MatchStar) and rest.name is not None:
+            self._bind_name(rest.name, values[star:behind], frame)
+        ends = zip([*parts[:star], *parts[star + 1 :]], [*values[:star], *values[behind:]], strict=True)
+        return self._all_match(ends, frame)
+
+    def _matches_mapping(self, pattern: ast.MatchMapping, subject: object, frame: Frame) -> bool | None:
+        keys = [self.use(self.value(key, frame)) for key in pattern.keys]
+        if not isinstance(subject, dict) or not all(map(is_key, keys)):
+            unknown = not isinstance(subject, (*PLAIN, list, tuple, Object, Closure, Member))
+            self._all_match(((part, UNKNOWN) for part in pattern.patterns if unknown), frame)
+            if pattern.rest is not None:
+                self._bind_name(pattern.rest, UNKNOWN, frame)
+            return None if unknown else False
+        for key in keys:
+            self.absent(subject, "item", key, present=key in subject)
+        if not all(key in subject for key in keys):
+            return False
+        if pattern.rest is not None:
+            rest = {key: value for key, value in subject.items() if key not in keys}
+            self._bind_name(pattern.rest, rest, frame)
+        values = [self.item(subject, key) for key in keys]
+        return self._all_match(zip(pattern.patterns, values, strict=True), frame)
+
+    def _matches_class(self, pattern: ast.MatchClass, subject: object, frame: Frame) -> bool | None:
+        kind = self.value(pattern.cls, frame)
+        fits = self.invoke(External("builtins.isinstance"), [subject, kind], {}, self.current)
+        if fits is False:
+            return False
+        names: object = None
+        if pattern.patterns and isinstance(kind, ClassObject):
+            names = self.peek(kind, "__match_args__")
+        of_builtin = isinstance(kind, External) and len(pattern.patterns) == 1  # `int(n)` is the value itself
+        fields: list[tuple[ast.pattern, object]] = [(part, UNKNOWN) for part in pattern.patterns]
+        if of_builtin:
+            fields = [(pattern.patterns[0], subject)]
+        elif isinstance(names, list | tuple):
+            fields = [
+                (part, self.attribute(subject, str(name), self.current))
+                for part, name in zip(pattern.patterns, names, strict=False)
+            ]
+        fields += [
+            (part, self.attribute(subject, name, self.current))
+            for part, name in zip(pattern.kwd_patterns, pattern.kwd_attrs, strict=True)
+        ]
+        answer = self._all_match(fields, frame)
+        return answer if fits is True or answer is False else None
 
     def _For(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Iterator[object]:
         for value in self.elements(self.value(node.iter, frame)):
@@ -351,15 +516,18 @@ class Runner(Calls):
     _AsyncFor = _For
 
     def _While(self, node: ast.While, frame: Frame) -> Iterator[object]:
-        compiled = len(self.recompiles)
-        for number in range(ROUNDS):
+        compiled, met, number = len(self.recompiles), len(self.met), 0
+        while number < ROUNDS or (len(self.met) == met and number < LONGEST):
+            number += 1
             before = len(self.recompiles)
             truth = self.truth(self.value(node.test, frame))
             if truth is False:
+                yield from self.block(node.orelse, frame)
                 return
             if truth is None:
-                self.cut = True
-                if number > 2 and before == compiled:
+                self.unended = True
+                if number > 3 and before == compiled:
+                    yield from self._doubted(node.orelse, frame)
                     return
             compiled = before
             try:
@@ -368,11 +536,12 @@ class Runner(Calls):
                 return
             except _Continue:
                 continue
-        self.cut = True
+        self.unended = True
 
     def _With(self, node: ast.With | ast.AsyncWith, frame: Frame) -> Iterator[object]:
         entered: list[object] = []
         closed = False
+        prefix = "__a" if isinstance(node, ast.AsyncWith) else "__"
         for item in node.items:
             manager = value = self.value(item.context_expr, frame)
             entered.append(manager)
@@ -381,8 +550,8 @@ class Runner(Calls):
             elif isinstance(manager, Iterator):  # what a `contextmanager` of the project yields
                 value = next(manager, None)
             elif isinstance(manager, Object):
-                enter = self.attribute(manager, "__enter__", self.current)
-                value = self.invoke(enter, [], {}, self.current) if isinstance(enter, Closure) else manager
+                value = self.special(manager, f"{prefix}enter__", [], self.current)
+                value = manager if value is MISSING else value
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value, frame)
         try:
@@ -403,9 +572,7 @@ class Runner(Calls):
                 elif isinstance(one, Iterator) and not closed:
                     next(one, None)
                 elif isinstance(one, Object) and not closed:
-                    leave = self.attribute(one, "__exit__", self.current)
-                    if isinstance(leave, Closure):
-                        self.invoke(leave, [None, None, None], {}, self.current)
+                    self.special(one, f"{prefix}exit__", [None, None, None], self.current)
 
     _AsyncWith = _With
 
@@ -434,6 +601,8 @@ class Runner(Calls):
         finally:
             if node.finalbody and not closed:
                 yield from self.block(node.finalbody, frame)
+
+    _TryStar = _Try
 
     def _swallowed(self, failure: Failed, handler: Site) -> None:
         """Notice a compiled call that failed, and a handler that went on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant
 from dynamo_lint.interpreter.guards import (
@@ -38,6 +39,8 @@ from dynamo_lint.interpreter.model import (
     Tensor,
     Wrapper,
     is_key,
+    is_known,
+    is_small,
 )
 from dynamo_lint.interpreter.stage import UNSPEC_INT, Stage
 from dynamo_lint.program.refs import ClassRef
@@ -53,8 +56,6 @@ MEASURES: Mapping[str, Callable[[object], object]] = {
     "size": size_of,
 }
 _DEEPEST = 6
-_PARTED = (Sourced, tuple, slice)
-"""What may hold something that is not used yet."""
 _HELD = frozenset({"attribute", "own", "item"})
 """Steps to what an object holds."""
 
@@ -92,7 +93,7 @@ class Tracing(Stage):
             return value
         if isinstance(value, (*PLAIN, Member, External)):
             return Sourced(value, source)
-        if isinstance(value, tuple) and len(source.steps) < _DEEPEST:
+        if isinstance(value, tuple) and len(source.steps) < _DEEPEST and is_small(value):
             parts = tuple(self.sourced(one, source.then("item", n)) for n, one in enumerate(value))
             trace.sources[id(parts)] = (parts, source)
             return parts
@@ -229,8 +230,8 @@ class Tracing(Stage):
         match value:
             case Sourced():
                 return self._used(value, symbolic)
-            case tuple() if self.trace is not None and any(isinstance(one, _PARTED) for one in value):
-                return tuple(self.use(one, symbolic) for one in value)
+            case tuple() if self.trace is not None and _has_sources(value):
+                return tuple(self.use(part, symbolic) for part in value)
             case list() if self.trace is not None and any(isinstance(one, Sourced) for one in value):
                 return [self.use(one, symbolic) for one in value]
             case slice() if self.trace is not None:
@@ -246,7 +247,7 @@ class Tracing(Stage):
         """The plain value of a number that a size or an index depends on: some sizes compile again."""
         if isinstance(value, Sourced) and self.is_symbol(value):
             self.guard(value.source, "size", value.raw)
-        if isinstance(value, tuple):
+        if isinstance(value, tuple) and _has_sources(value):
             return tuple(map(self.sized, value))
         if isinstance(value, slice):
             return slice(*(self.sized(one) for one in (value.start, value.stop, value.step)))
@@ -304,6 +305,7 @@ class Tracing(Stage):
     def assigning(self, site: Site, value: object, *, same: bool = False) -> None:
         """Note whether all values that a line assigns are known; in doubt, what was there before is."""
         known = isinstance(value, (*PLAIN, Member, External)) and (same or not self.doubt)
+        known = known and self.cut_at is None
         self.stored[site.place] = known and self.stored.get(site.place, True)
 
     def assign(self, owner: object, name: str, value: object, site: Site) -> None:
@@ -331,6 +333,18 @@ class Tracing(Stage):
                 owner.grad = held if isinstance(held, bool) else None
                 self.wrote(owner, name, held, site)
 
+    def remove(self, owner: object, name: str) -> None:
+        """Delete an attribute."""
+        match owner:
+            case Object(attributes=held) | Closure(attributes=held) if name in held:
+                del held[name]
+                self.wrote(owner, name, MISSING)
+            case ClassObject(ref) if name in self.class_attributes.get(ref, {}):
+                del self.class_attributes[ref][name]
+                self.wrote(owner, name, MISSING)
+            case _:
+                self.give_up(self.current, f"`{name}` is deleted from what is not known")
+
     def doubted(self, value: object, before: object) -> object:
         """A value that is assigned in doubt: it is not known whether it replaces one of another kind."""
         known = isinstance(value, PLAIN) and isinstance(before, PLAIN)
@@ -341,7 +355,7 @@ class Tracing(Stage):
         """A value without its source, on which nothing is guarded."""
         if isinstance(value, Sourced):
             return value.value
-        if isinstance(value, tuple) and self.trace is not None:
+        if isinstance(value, tuple) and self.trace is not None and _has_sources(value):
             return tuple(map(self.use_raw, value))
         return value
 
@@ -361,6 +375,14 @@ class Tracing(Stage):
             case list() if isinstance(key, int) and -len(container) <= key < len(container):
                 container[key] = held
                 self.wrote(container, key, value)
+            case list() if isinstance(key, slice):
+                self.length(container)
+                if is_known([key.start, key.stop, key.step]) and isinstance(held, list | tuple):
+                    with suppress(ValueError):  # of another length than an extended slice
+                        container[key] = held
+                else:
+                    container[:] = [UNKNOWN] * len(container)
+                self.wrote(container, LENGTH, UNKNOWN)
             case dict() if is_key(key):
                 if key not in container:
                     self.length(container)
@@ -459,6 +481,19 @@ class Tracing(Stage):
     def peek(self, owner: Object | ClassObject, name: str) -> object:
         """The value of an attribute without running any code; MISSING if there is none."""
         raise NotImplementedError
+
+
+def _has_sources(value: tuple[object, ...]) -> bool:
+    """Whether a tuple has a part that is not used yet; each tuple in it is looked at once."""
+    pending, looked_at = [value], {id(value)}
+    while pending:
+        for part in pending.pop():
+            if isinstance(part, Sourced | slice):
+                return True
+            if isinstance(part, tuple) and id(part) not in looked_at:
+                looked_at.add(id(part))
+                pending.append(part)
+    return False
 
 
 def _cell(value: object, name: str) -> object:
