@@ -5,14 +5,19 @@ version is installed from PyPI into a folder that is deleted afterwards, a Pytho
 to tests/truth/verdicts.json and rules/measured.json (see tests/verdicts.py), which tests hold the linter to.
 Only what these do not know yet is run, unless `--again`, first what the versions around do not tell; a run
 that is interrupted keeps what it has measured. Each takes ten minutes of one core, and 6 GB.
+
+What it measures under the torch that pyproject.toml pins stands for a run in the tests, so `python
+bench/versions.py .venv/bin/python` after programs were added or edited spares everybody to run them.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,6 +46,12 @@ class Job(NamedTuple):
     proof: Path | None = None
     probe: str = ""
 
+    def counted(self, row: verdicts.Row) -> str | None:
+        """What a row says of its graphs: empty where they are not counted, None where they have yet to be."""
+        if self.case is None or self.case.theme not in verdicts.COUNTED:
+            return ""
+        return row.get("graphs") if row.get("text") == self.digest else None
+
 
 def main() -> int:
     """Measure under each torch that is named, and write the tables after each."""
@@ -50,9 +61,8 @@ def main() -> int:
     arguments = parser.parse_args()
     for named in arguments.torch:
         with interpreter(named) as python:
-            full = version_of(python)
             for path, jobs in (verdicts.PROGRAMS, programs()), (verdicts.ROWS, proofs()):
-                measure(python, full, path, jobs, arguments.again)
+                measure(python, path, jobs, arguments.again)
     return 0
 
 
@@ -71,10 +81,20 @@ def interpreter(named: str) -> Iterator[str]:
         yield python
 
 
-def version_of(python: str) -> str:
-    """The version of the torch that a Python has."""
-    asked = "import importlib.metadata as m; print(m.version('torch').partition('+')[0])"
-    return subprocess.run([python, "-c", asked], check=True, capture_output=True, text=True).stdout.strip()
+def surroundings_of(python: str) -> dict[str, str]:
+    """The versions of a Python and of the torch that it has."""
+    # It may have nothing that is ours.
+    imports = "import json, platform\nfrom importlib import metadata\n"
+    asked = f"{imports}{inspect.getsource(verdicts.surroundings)}print(json.dumps(surroundings()))"
+    done = subprocess.run([python, "-c", asked], check=True, capture_output=True, text=True)
+    answer: dict[str, str] = json.loads(done.stdout)
+    return answer
+
+
+def pinned() -> str:
+    """The version of torch that the tests run with."""
+    (found,) = re.findall(r'"torch==([\d.]+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(found)
 
 
 def programs() -> list[Job]:
@@ -93,18 +113,28 @@ def proofs() -> list[Job]:
     ]
 
 
-def measure(python: str, full: str, path: Path, jobs: list[Job], again: bool) -> None:
+def measure(python: str, path: Path, jobs: list[Job], again: bool) -> None:
     """Run what a table does not know under one torch, and write the table."""
     table = verdicts.load(path)
+    here = surroundings_of(python)
+    full = here["torch"]
     short = ".".join(full.split(".")[:2])
+    for_tests = full == pinned()
     known = {
         job.name: verdicts.spread(table["rows"].get(job.name, {}), list(table["torch"]), job.digest)
         for job in jobs
     }
-    if table["torch"].get(short) != full:  # another patch
+    counted = {job.name: job.counted(table["rows"].get(job.name, {})) for job in jobs}
+    if table["torch"].get(short) != full or (for_tests and table["run"] != here):  # another patch, or Python
         for row in known.values():
             row.pop(short, None)
-    todo = [job for job in jobs if again or known[job.name].get(short, verdicts.UNKNOWN) == verdicts.UNKNOWN]
+    todo = [
+        job
+        for job in jobs
+        if again
+        or known[job.name].get(short, verdicts.UNKNOWN) == verdicts.UNKNOWN
+        or (for_tests and counted[job.name] is None)
+    ]
     todo.sort(key=lambda job: verdicts.bridged(known[job.name]).get(short) not in (None, verdicts.UNKNOWN))
     told: dict[str, dict[str, Any]] = {}
     try:
@@ -117,8 +147,13 @@ def measure(python: str, full: str, path: Path, jobs: list[Job], again: bool) ->
             measured = {one: known[job.name].get(one, verdicts.UNKNOWN) for one in versions}
             if job.name in told:
                 measured[short] = (verdicts.words if job.case else verdicts.cells)(told[job.name])
+                if for_tests and counted[job.name] != "":
+                    counted[job.name] = verdicts.graphs(told[job.name])
             rows[job.name] = verdicts.packed(measured, job.digest)
-        verdicts.save(path, {"torch": {**table["torch"], short: full}, "rows": rows})
+            if graphs := counted[job.name]:
+                rows[job.name]["graphs"] = graphs
+        whole = {"torch": {**table["torch"], short: full}, "run": here if for_tests else table["run"]}
+        verdicts.save(path, {**whole, "rows": rows})
         print(f"torch {full}: {len(told)} of {len(todo)} measured for {path.relative_to(ROOT)}")
 
 

@@ -12,6 +12,14 @@ import pytest
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all-under-torch",
+        action="store_true",
+        help="run every program under torch, also where tests/verdicts.py has its verdict from an earlier run",
+    )
+
+
 @pytest.fixture(autouse=True, scope="session")
 def interrupts_are_heard() -> None:
     # A shell starts what it runs in the background with SIGINT ignored, and so would be all that tests start:

@@ -4,14 +4,21 @@ A program's row has the hash of its text and a verdict for each version from whi
 before: `{"text": "1a2b3c4d", "2.6": "1 recompile", "2.8": "storm"}`. A verdict is made of the words below; `-`
 says that nothing is lost, `?` that the program was not run, or has changed since. The rows of the cost tables of
 the rule pages stand in rules/measured.json, which the wheel ships, in the same form.
+
+`run` says which torch and Python are those of the tests: what was measured under them stands for a run, and only
+programs that are new or edited since are run again (`recorded`). Programs of COUNTED have their number of graphs
+and the lines that break under them as well: `"graphs": "2, breaks at program.py:12"`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import re
 from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +31,10 @@ CANNOT = "cannot run"
 """The program does not run on this torch, compiled or not."""
 RAISES = "raises"
 """It raises when it is compiled: a fault of that torch, about which nothing is claimed."""
+COUNTED = ("graph_breaks",)
+"""The themes in which every line that breaks a graph is marked, and nothing else makes a second graph."""
+SAMPLE = 16
+"""One of so many programs is run whatever the table says: it must say what Dynamo does."""
 
 _LACKS = re.compile(r"has no attribute|does not exist|unexpected keyword argument")
 """An error that says that this torch has no such name yet, or no more."""
@@ -31,12 +42,13 @@ _LACKS = re.compile(r"has no attribute|does not exist|unexpected keyword argumen
 Version = tuple[int, int]
 Row = dict[str, str]
 Table = dict[str, Any]
-"""`{"torch": {"2.6": "2.6.0"}, "rows": {name: row}}`."""
+"""`{"torch": {"2.6": "2.6.0"}, "run": {"torch": "2.6.0", "python": "3.11"}, "rows": {name: row}}`."""
 
 
+@cache
 def load(path: Path) -> Table:
-    """The table in a file, empty where there is none yet."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"torch": {}, "rows": {}}
+    """The table in a file."""
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def save(path: Path, table: Table) -> None:
@@ -44,7 +56,34 @@ def save(path: Path, table: Table) -> None:
     torch = dict(sorted(table["torch"].items(), key=lambda item: version(item[0])))
     lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in sorted(table["rows"].items())]
     rows = ",\n".join(lines)
-    path.write_text(f'{{"torch": {json.dumps(torch)},\n"rows": {{\n{rows}\n}}}}\n', encoding="utf-8")
+    head = f'"torch": {json.dumps(torch)},\n"run": {json.dumps(table["run"])}'
+    path.write_text(f'{{{head},\n"rows": {{\n{rows}\n}}}}\n', encoding="utf-8")
+    load.cache_clear()
+
+
+def surroundings() -> dict[str, str]:
+    """The torch and the Python that a verdict depends on, as this process has them."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"torch": metadata.version("torch").partition("+")[0], "python": python}
+
+
+def recorded(path: Path, name: str, digest: str) -> Row | None:
+    """What a table holds for a run of a text under the installed torch: `verdict`, and `graphs` if counted.
+
+    None where it does not know that text, or not under this torch and Python.
+    """
+    table = load(path)
+    row = table["rows"].get(name, {})
+    if table["run"] != surroundings() or row.get("text") != digest:
+        return None
+    short = ".".join(table["run"]["torch"].split(".")[:2])
+    verdict = spread(row, list(table["torch"]), digest)[short]
+    return None if verdict == UNKNOWN else {"verdict": verdict, "graphs": row.get("graphs", "")}
+
+
+def sampled(name: str) -> bool:
+    """Whether a program is among those that are run in any case."""
+    return hashlib.sha256(name.encode()).digest()[0] % SAMPLE == 0
 
 
 def version(text: str) -> Version:
@@ -103,6 +142,22 @@ def words(told: Mapping[str, Any]) -> str:
         parts.append(f"{verdict.recompiles} recompile{'s' * (verdict.recompiles > 1)}")
     parts += ["eager"] * verdict.eager + ["stale"] * verdict.stale + ["breaks"] * verdict.breaks
     return ", ".join(parts) or "-"
+
+
+def graphs(told: Mapping[str, Any]) -> str:
+    """The number of graphs of a run, and the lines that broke them; empty where it raises."""
+    if "compiles" not in told:
+        return ""
+    lines = sorted((name, line) for name, line in told["break_lines"])
+    at = ", breaks at " + " ".join(f"{name}:{line}" for name, line in lines) if lines else ""
+    return f"{told['compiles']}{at}"
+
+
+def counted_of(text: str) -> tuple[int, frozenset[tuple[str, int]]]:
+    """The number of graphs and the lines that broke them, of such a text."""
+    number, _, at = text.partition(", breaks at ")
+    places = (place.rsplit(":", 1) for place in at.split())
+    return int(number), frozenset((name, int(line)) for name, line in places)
 
 
 def cells(told: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Regenerate what README.md and docs/ take from the code, or check that it is true today.
 
 Two kinds of blocks are filled. Between `<!-- output: COMMAND -->` and `<!-- /output -->` goes what the
-command prints: it really runs, from the repository root, without colour and 100 columns wide. Between
+command prints: it really runs, in a copy of EXAMPLES, without colour and 100 columns wide. Between
 `<!-- table: NAME -->` and `<!-- /table -->` goes a table made from rule pages, settings or options.
 
     python tools/readme.py            rewrite the files
@@ -13,8 +13,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +28,20 @@ from tools.tables import TABLES  # noqa: E402
 
 OUTPUT = re.compile(r"(<!-- output: (?P<command>.+?) -->\n).*?(<!-- /output -->)", re.DOTALL)
 TABLE = re.compile(r"(<!-- table: (?P<name>.+?) -->\n).*?(<!-- /table -->)", re.DOTALL)
+
+EXAMPLES = ("pyproject.toml", "fixtures", "tests/logs/jobs")
+"""What the commands are about. The rest of the repository would be read as the same project, a minute each time."""
+
+
+@contextmanager
+def examples() -> Iterator[Path]:
+    """A folder with a copy of EXAMPLES."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in EXAMPLES:
+            copy = Path(folder, name)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, copy)
+        yield Path(folder)
 
 
 def files() -> list[Path]:
@@ -36,16 +54,17 @@ def output(command: str) -> str:
     program, *arguments = shlex.split(command)
     if program != "dynamo-lint":
         sys.exit(f"only dynamo-lint can be run in an output block, not {program!r}")
-    done = subprocess.run(
-        [sys.executable, "-m", "dynamo_lint", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+    with examples() as folder:
+        done = subprocess.run(
+            [sys.executable, "-m", "dynamo_lint", *arguments],
+            cwd=folder,
+            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
     if done.returncode not in (0, 1):
         sys.exit(f"`{command}` failed:\n{done.stdout}")
     return done.stdout

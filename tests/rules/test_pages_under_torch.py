@@ -1,4 +1,8 @@
-"""The rule pages are held against real Dynamo: every program costs what its page says, every fix is free."""
+"""The rule pages are held against real Dynamo: every program costs what its page says, every fix is free.
+
+A proof that was run as it stands under this torch before is run again only for a sample, or with
+`--all-under-torch`: see tests/verdicts.py.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import ast
 import re
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests import verdicts
 from tests.proof import Receipt, probes, prove, shows
 
 if sys.version_info >= (3, 11):
@@ -138,9 +143,23 @@ def test_effects_of_the_cost_table_are_those_of_the_front_matter(page: Page):
     assert rows <= {entry["effect"] for entry in page.facts["effect"]}
 
 
+def receipt_of(cells: str) -> Receipt:
+    """The receipt of which these are the cells."""
+    compiles, graphs_run, breaks, outputs, _ = cells.split(" | ")
+    ids = frozenset(breaks.split()) - {"-"}
+    return Receipt(
+        compiles=int(compiles.split()[0]),
+        graphs_run=int(graphs_run.split()[0]),
+        limit=compiles.endswith("(limit)"),
+        stale=outputs == "wrong",
+        breaks=len(ids),
+        break_ids=ids,
+    )
+
+
 @pytest.mark.parametrize(("code", "label"), ROWS, ids=[f"{code}: {label}" for code, label in ROWS])
 def test_row_of_the_cost_table_is_what_dynamo_does(
-    code: str, label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    code: str, label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
 ):
     backend = "aot_eager"
     if label.endswith(INDUCTOR):
@@ -148,13 +167,17 @@ def test_row_of_the_cost_table_is_what_dynamo_does(
             pytest.skip("inductor needs a C++ compiler")
         backend = "inductor"
         monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
-    receipt = prove(proofs(code), programs(code)[label.removesuffix(INDUCTOR)], backend=backend)
-    seen = [
-        f"{receipt.compiles} (limit)" if receipt.limit else f"{receipt.compiles}",
-        f"{receipt.graphs_run} of 12",
-        " ".join(sorted(receipt.break_ids)) or "-",
-        "wrong" if receipt.stale else "right",
-    ]
-    assert seen == PAGES[code].rows()[label][:-1]
+    name = f"{code}: {label}"
+    done = verdicts.recorded(verdicts.ROWS, name, verdicts.digest_of(proofs(code)))
+    if done is None or verdicts.sampled(name) or pytestconfig.getoption("--all-under-torch"):
+        receipt = prove(proofs(code), programs(code)[label.removesuffix(INDUCTOR)], backend=backend)
+        cells = verdicts.cells({**asdict(receipt), "break_ids": sorted(receipt.break_ids)})
+        assert done is None or done["verdict"] == cells, (
+            "run `python bench/versions.py --again .venv/bin/python`"
+        )
+    else:
+        cells = done["verdict"]
+        receipt = receipt_of(cells)
+    assert cells.split(" | ")[:-1] == PAGES[code].rows()[label][:-1]
     assert shows(PAGES[code].rows()[label][-1], receipt)
     assert receipt.break_ids <= set(PAGES[code].facts["gb"])

@@ -1,7 +1,12 @@
-"""The programs of tests/truth under torch: Dynamo does what is claimed, and loses nothing where nothing is."""
+"""The programs of tests/truth under torch: Dynamo does what is claimed, and loses nothing where nothing is.
+
+A program that was run as it stands under this torch before is run again only for a sample, or with
+`--all-under-torch`: see tests/verdicts.py.
+"""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -11,6 +16,7 @@ pytest.importorskip("torch")
 from tests.proof import watch
 from tests.rules.test_truth import CASES, disagreement
 from tests.truths import Case, agreement, claims
+from tests.verdicts import COUNTED, PROGRAMS, counted_of, graphs, recorded, sampled, verdict_of, words
 
 LIMIT = 4
 """A recompile limit that storms hit twice as fast as the default one; both sides are told."""
@@ -30,13 +36,22 @@ LINES_APART = {
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_dynamo_does_what_is_claimed(case: Case, tmp_path: Path) -> None:
+def test_dynamo_does_what_is_claimed(case: Case, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     program = case.write(tmp_path)
-    receipt = watch(program, LIMIT)
-    assert agreement([claim for claim in case.expected if not claim.note], receipt, LIMIT) == "agree", receipt
-    if case.theme == "graph_breaks" and case.id not in LINES_APART:
+    counted = case.theme in COUNTED
+    done = recorded(PROGRAMS, case.id, case.digest)
+    if done is None or sampled(case.id) or pytestconfig.getoption("--all-under-torch"):
+        told = asdict(watch(program, LIMIT))
+        run = {"verdict": words(told), "graphs": graphs(told) if counted else ""}
+        assert done in (None, run), "run `python bench/versions.py --again .venv/bin/python`"
+        done = run
+    verdict = verdict_of(done["verdict"])
+    assert verdict is not None, done
+    assert agreement([claim for claim in case.expected if not claim.note], verdict, LIMIT) == "agree", done
+    if counted and case.id not in LINES_APART:
         breaking = {line for line, effect in case.marks.items() if effect in {"break", "eager"}}
-        assert breaking <= receipt.break_lines <= case.marks.keys(), receipt
-        assert case.expected or receipt.compiles == 1, receipt
+        compiles, break_lines = counted_of(done["graphs"])
+        assert breaking <= break_lines <= case.marks.keys(), done
+        assert case.expected or compiles == 1, done
     if disagreement(case) is None:
-        assert agreement(claims(tmp_path, LIMIT), receipt, LIMIT) == "agree", receipt
+        assert agreement(claims(tmp_path, LIMIT), verdict, LIMIT) == "agree", done

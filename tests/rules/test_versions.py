@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
+from bench.versions import Job, programs, proofs
 from dynamo_lint.models.releases import changes, holds
+from tests import verdicts as tables
 from tests.rules.test_truth import CASES, DISAGREEMENTS
 from tests.truths import Claim, agreement, claims, hazards_of_pages
-from tests.verdicts import PROGRAMS, UNKNOWN, Version, bridged, load, spread, verdict_of, version
+from tests.verdicts import PROGRAMS, ROWS, UNKNOWN, Version, bridged, load, spread, verdict_of, version
 
+pytestmark = pytest.mark.xdist_group("versions")
+"""One process lints all programs for every version, and answers all tests."""
 LIMIT = 4
 """The recompile limit that the programs were run with (bench/versions.py)."""
 AGREEMENT = 0.97
@@ -132,3 +136,32 @@ def test_what_a_release_changed_is_seen_from_that_release_on(name: str) -> None:
         after = [words for one, words in told if holds(name, version(one))]
         assert set(after).isdisjoint(before), (program, told)
     assert change.programs
+
+
+@pytest.mark.parametrize(("table", "jobs"), [(PROGRAMS, programs), (ROWS, proofs)])
+def test_every_row_is_that_of_a_program(table: Path, jobs: Callable[[], list[Job]]) -> None:
+    assert load(table)["rows"].keys() <= {job.name for job in jobs()}
+
+
+def test_what_was_measured_stands_for_a_run_of_the_same_text_under_the_same_torch_and_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = {"torch": "2.13.1", "python": "3.12"}
+    rows = {
+        "kept": {"text": "1a", "2.12": "storm", "2.13": "-"},
+        "counted": {"text": "1a", "2.12": "breaks", "graphs": "2, breaks at a.py:3 b.py:14"},
+        "not run": {"text": "1a", "2.12": "storm", "2.13": UNKNOWN},
+    }
+    path = tmp_path / "table.json"
+    tables.save(path, {"torch": {"2.12": "2.12.0", "2.13": "2.13.1"}, "run": here, "rows": rows})
+    monkeypatch.setattr(tables, "surroundings", lambda: here)
+    assert tables.recorded(path, "kept", "1a") == {"verdict": "-", "graphs": ""}
+    counted = tables.recorded(path, "counted", "1a")
+    assert counted is not None
+    assert tables.counted_of(counted["graphs"]) == (2, {("a.py", 3), ("b.py", 14)})
+    assert tables.recorded(path, "kept", "2b") is None
+    assert tables.recorded(path, "not run", "1a") is None
+    assert tables.recorded(path, "new", "1a") is None
+    for other in ({**here, "torch": "2.13.0"}, {**here, "python": "3.13"}):
+        monkeypatch.setattr(tables, "surroundings", lambda other=other: other)
+        assert tables.recorded(path, "kept", "1a") is None
