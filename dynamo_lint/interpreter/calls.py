@@ -16,6 +16,7 @@ from dynamo_lint.interpreter.model import (
     Closure,
     Decorated,
     External,
+    Failed,
     Frame,
     Hook,
     Manager,
@@ -29,7 +30,7 @@ from dynamo_lint.interpreter.model import (
     Wrapper,
     guarded_part,
 )
-from dynamo_lint.interpreter.stage import DEEPEST, SKIPS
+from dynamo_lint.interpreter.stage import DEEPEST, RECURSION, SKIPS
 from dynamo_lint.models.drivers import NAMES, OPTIMIZERS
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
@@ -152,9 +153,10 @@ class Calls(Library):
             self.entering(closure, frame)
             return self.value(closure.body.body, frame)
         body = self.bodies.of(closure.where)
-        if body is None or self.depth >= DEEPEST:
-            why = "a function without text" if body is None else f"calls that are {DEEPEST} deep"
-            self.give_up(self.current, why)
+        endless = self.doubt > 0 and self.active[closure.where] >= RECURSION
+        if body is None or self.depth >= DEEPEST or endless:
+            why = "a recursion that ends nobody knows where" if endless else f"calls that are {DEEPEST} deep"
+            self.give_up(self.current, why if body is not None else "a function that cannot be read")
             return UNKNOWN
         self.entered.add(closure.where)
         function = self.project.function(closure.where)
@@ -167,14 +169,22 @@ class Calls(Library):
         if self.bodies.is_generator(closure.where):
             return running
         self.depth += 1
+        self.active[closure.where] += 1
         trace, current = self.trace, self.current
         if closure.disabled and trace is not None:
             trace.compiles, self.trace, frame.traced = False, None, False
         try:
             for _ in running:
                 pass
+        except Failed as failure:
+            # What raises here is mostly a check of values that are not known as they are.
+            if self.catching or failure.called is not None:
+                raise
+            self.give_up(self.current, "an exception that nothing catches")
+            return UNKNOWN
         finally:
             self.depth -= 1
+            self.active[closure.where] -= 1
             self.trace, self.current = trace, current
         return frame.result
 

@@ -34,8 +34,8 @@ from dynamo_lint.values.points_to import points_to_of
 
 _MOST = 400
 """Functions interpreted in one project."""
-_STEPS = 3_000_000
-"""Steps that all of them may take."""
+_STEPS = 600_000
+"""Steps after which no other is begun."""
 _PROBE = "probe_"
 _ENOUGH = 3
 """Assignments after which a guard on the value would have failed."""

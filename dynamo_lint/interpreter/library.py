@@ -44,6 +44,7 @@ from dynamo_lint.interpreter.model import (
     Wrapper,
     is_key,
     is_known,
+    is_small,
     is_stand_in,
 )
 from dynamo_lint.interpreter.sizes import made
@@ -346,7 +347,7 @@ class Library(Compiled):
         )
 
     def _operand(self, name: str, value: object) -> object:
-        if isinstance(value, list | tuple) and self.trace is not None:
+        if isinstance(value, list | tuple) and self.trace is not None and is_small(value):
             self.length(value)
             return type(value)(self._operand(name, one) for one in self.each(value))
         if name in NAMES["arithmetic"]:
@@ -580,6 +581,8 @@ class Library(Compiled):
         parts = [*given, *named.values()]
         parts += [one for part in given if isinstance(part, list | tuple) for one in part]
         inputs = [one for one in parts if isinstance(one, Tensor)]
+        if dotted.endswith(".__init__"):
+            return None
         if tensor is None:
             called = [part for part in (*given, *named.values()) if not isinstance(part, list | dict)]
             self.lost(called, self.current, f"`{dotted}` calls what it is given")

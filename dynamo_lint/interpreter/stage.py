@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -44,6 +45,8 @@ STEPS = 300_000
 """Statements, expressions and calls that one run may take: some seconds at the very most."""
 DEEPEST = 24
 """Calls within calls."""
+RECURSION = 3
+"""Calls of a function within itself, where it is not known whether it calls itself again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,10 @@ class Stage:
     doubt: int = 0
     """How many tests around the current line are unknown."""
     depth: int = 0
+    active: Counter[FunctionRef] = field(default_factory=Counter)
+    """How often each function is being run."""
+    catching: int = 0
+    """How many statements around the current one may catch an exception."""
     steps: int = 0
     draws: int = 0
     """Random numbers drawn so far."""

@@ -517,7 +517,8 @@ class Runner(Calls):
 
     def _While(self, node: ast.While, frame: Frame) -> Iterator[object]:
         compiled, met, number = len(self.recompiles), len(self.met), 0
-        while number < ROUNDS or (len(self.met) == met and number < LONGEST):
+        longest = ROUNDS if isinstance(node.test, ast.Constant) else LONGEST
+        while number < ROUNDS or (len(self.met) == met and number < longest):
             number += 1
             before = len(self.recompiles)
             truth = self.truth(self.value(node.test, frame))
@@ -554,8 +555,13 @@ class Runner(Calls):
                 value = manager if value is MISSING else value
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value, frame)
+        catching = any(isinstance(manager, Catcher) for manager in entered)
         try:
-            yield from self.block(node.body, frame)
+            self.catching += catching
+            try:
+                yield from self.block(node.body, frame)
+            finally:
+                self.catching -= catching
         except GeneratorExit:
             closed = True
             raise
@@ -579,7 +585,11 @@ class Runner(Calls):
     def _Try(self, node: ast.Try, frame: Frame) -> Iterator[object]:
         start, closed = len(self.met), False
         try:
-            yield from self.block(node.body, frame)
+            self.catching += bool(node.handlers)
+            try:
+                yield from self.block(node.body, frame)
+            finally:
+                self.catching -= bool(node.handlers)
             self._hiding(node, self.met[start:], frame)
             yield from self.block(node.orelse, frame)
         except GeneratorExit:
