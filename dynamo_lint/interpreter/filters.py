@@ -1,4 +1,4 @@
-"""What a guard filter is asked: the guards of what was compiled, as the entries that torch hands to it."""
+"""Guard filters: the entries that torch hands to them for the guards of what was compiled."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _name(source: Source, values: Sequence[object], is_module: IsModule) -> obje
 
 
 def _held(source: Source, values: Sequence[object], is_module: IsModule) -> Iterator[str]:
-    """What holds the state, in the words of the table of torch's filters."""
+    """The holders of the state, in the words of the table of torch's filters."""
     modules = [one for one in values if isinstance(one, Object) and is_module(one)]
     if source.root == "global":
         yield "globals"

@@ -144,7 +144,7 @@ class Entry:
         return SIZES in self.unguarded or _sizes_fit(self.sizes, [tensor.shape for tensor in tensors])
 
     def unseen(self, tensors: Sequence[Tensor], modes: Mapping[str, object]) -> list[str]:
-        """What differs in a call that this version serves, since no guard is left to notice: modes, sizes."""
+        """The modes and sizes that differ in a call which this version serves, as no guard notices."""
         changed = [one for one in {**self.modes, **modes} if self.modes.get(one) != modes.get(one)]
         fits = _sizes_fit(self.sizes, [tensor.shape for tensor in tensors])
         return [*changed, *([] if fits else [SIZES])]
