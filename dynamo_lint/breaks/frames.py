@@ -9,7 +9,7 @@ from itertools import permutations, product
 
 from dynamo_lint.breaks import walk
 from dynamo_lint.breaks.interpreter import RARELY, Arguments, Interpreter, Place, Spot, is_constructor
-from dynamo_lint.models.graph_breaks import Row, break_table
+from dynamo_lint.models.graph_breaks import FULLGRAPH, Row, break_table
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node, Position
@@ -159,7 +159,11 @@ def interpreted(
     """The compiled code, read from where it is entered; `given` says what eager code hands it."""
     regions = policies.regions
     hot = frozenset(one.function for one in regions.hot)
-    off = {Node(one.function, one.receiver): policies.of(one).switches for one in regions.hot}
+    off = {
+        Node(one.function, one.receiver): policies.of(one).switches
+        | ({FULLGRAPH} if is_fullgraph(policies.project, regions, one) else frozenset())
+        for one in regions.hot
+    }
     table = break_table(torch_version)
     interpreter = Interpreter(policies.project, bodies, regions.calls, table, off, hot, walk.run)
     for one in regions.hot:

@@ -29,6 +29,7 @@ from dynamo_lint.breaks.interpreter import (
 )
 from dynamo_lint.breaks.values import (
     BOTH,
+    MISSING,
     NONE,
     TENSOR,
     UNKNOWN,
@@ -59,7 +60,7 @@ from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.index.walking import nodes
 from dynamo_lint.models import tensor_results as results
-from dynamo_lint.models.graph_breaks import Row
+from dynamo_lint.models.graph_breaks import FULLGRAPH, Row
 from dynamo_lint.program.forward import FUNCTION, RAISE, Forward
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Node, Position
 from dynamo_lint.regions.model import Call
@@ -80,6 +81,7 @@ _LOOKUPS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
 _LAZY = "functools.cached_property"
 _CACHES = frozenset({"functools.lru_cache", "functools.cache"})
 _CONVERSIONS = frozenset({"int", "float", "bool", "str", "repr", "range", "complex"})
+_VOUCHING = knowledge.names("vouches")
 _ASKING = frozenset({"item", "tolist"})
 _OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "pop", "update"})
 _GRADIENT = "torch.autograd.grad"
@@ -110,6 +112,10 @@ class _Walk(Forward[dict[str, Value], Truth]):
         self.interpreter, self.reading = interpreter, reading
         self.project, self.table = interpreter.project, interpreter.table
         self.off = interpreter.off.get(reading.node, frozenset())
+        self.captures = not self.off.isdisjoint({"scalars", FULLGRAPH})
+        """A number out of a tensor is part of the graph."""
+        self.checked: set[Position] = set()
+        """Where numbers are taken out of tensors that code vouches for."""
         self.where, self.receiver = reading.node
         self.own = self.project.self_name(self.where)
         self.path, self.held, self.looping = ALWAYS, False, False
@@ -268,6 +274,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
     def check(self, node: ast.Assert) -> None:
         """Run an `assert`: with a message that is no literal, it is a branch."""
         value = self.value(node.test)
+        self.checked |= {*value.taken}
         if value.kind == "tensor" and node.msg is not None and not isinstance(node.msg, ast.Constant):
             self.note("branch", node.test)
 
@@ -396,8 +403,15 @@ class _Walk(Forward[dict[str, Value], Truth]):
             with self.on(self.path.after(Path(True, not value.at_times))):
                 self.note("branch", node)
             return BOTH
+        self._decide(value, node)
         self.reading.asked |= value.asked if not value.kind else frozenset()
         return value.truth
+
+    def _decide(self, value: Value, node: ast.AST) -> None:
+        """Code needs the number itself, which the graph that has it does not know."""
+        number = value.kind in {"int", "float", "bool"} and value.constant is MISSING
+        if self.captures and number and not self.checked.issuperset(value.taken):
+            self.note("decision", node)
 
     def _joined(self, parts: list[ast.expr], settling: bool) -> Truth:
         """`a or b`, settled by what holds, and `a and b`: the rest runs where the first settles nothing."""
@@ -588,6 +602,8 @@ class _Walk(Forward[dict[str, Value], Truth]):
             return replace(TENSOR, dtype=base.dtype, made=base.made)
         if index.kind == "tensor" and base.kind in {"list", "tuple", "modules"}:
             self.note("scalar", node)
+        if base.kind in {"list", "tuple", "modules", "dict"}:
+            self._decide(index, node)
         items = base.items if base.items is not None and base.kind in {"list", "tuple"} else ()
         if isinstance(index.constant, int) and -len(items) <= index.constant < len(items):
             return items[index.constant]
@@ -657,7 +673,10 @@ class _Walk(Forward[dict[str, Value], Truth]):
             and values[0].kind in numbers
         ):
             self.note("scalar", node, "eager")
-        return compared(values, operators)
+        found = compared(values, operators)
+        if self.captures and found.kind == "bool":  # else a break has made numbers of them
+            found = replace(found, taken=tuple(place for one in values for place in one.taken))
+        return found
 
     def _either(self, op: ast.boolop, parts: list[ast.expr]) -> Value:
         """`a or b` as a value: all but the last are tested."""
@@ -668,6 +687,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
                 value = self.value(part) if known is None else literal(known)
                 if value.kind == "tensor":
                     self.note("branch", part)
+                self._decide(value, part)
                 truth = value.truth
                 if truth == frozenset({isinstance(op, ast.Or)}):
                     return joined([*values, value])
@@ -926,6 +946,8 @@ class _Walk(Forward[dict[str, Value], Truth]):
             if made.first.kind in {"tensor", "module", "modules"}:
                 self.note("copy", node)
             return made.first
+        if dotted in _VOUCHING:
+            self.checked |= {*made.first.taken}
         row = self.table.function(dotted)
         if row is not None and "layout" not in words and not self._is_free(made, dotted):
             ends = dotted == _GRADIENT and self._outlives(node)
@@ -987,6 +1009,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
                 return Value(kind, taken=(position_of(node),))
             if name == "range":
                 self._counted(value)
+                self._decide(value, node)
         self.reading.asked |= asked(value for value in values if not value.kind)
         if name in {"str", "repr"} and values:
             self._formatted(first, "string", node)

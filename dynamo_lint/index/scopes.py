@@ -202,9 +202,21 @@ class FunctionScope:
             if given and compiles(body):
                 self.picked += [(*lines, name, (None if name in asked.filled else True,)) for name in given]
 
-    def note_process_test(self, test: ast.expr, body: Sequence[ast.stmt | ast.expr], *, holds: bool) -> None:
-        """Code that runs only where a test of the process or of torch's version holds, or does not."""
+    def note_process_test(
+        self,
+        test: ast.expr,
+        body: Sequence[ast.stmt | ast.expr],
+        other: Sequence[ast.stmt] = (),
+        *,
+        holds: bool,
+    ) -> None:
+        """Code that runs only where a test of the process or of torch's version holds, or does not.
+
+        A rank that comes to the other way and raises there ends the program: all that go on are alike.
+        """
         if self.ranks is not None and body and (kind := kind_of_test(test, self.ranked, self.ranks)):
+            if kind == "rank" and other and isinstance(other[-1], ast.Raise):
+                return
             last = body[-1].end_lineno or body[-1].lineno
             self.process_tests.append((body[0].lineno, last, kind, ast.unparse(test), holds))
 

@@ -136,7 +136,7 @@ class _Reader:
                 self._expressions.establish(statement.test, holds=False)
                 scope.passed.append(statement)
                 scope.note_flags(statement.test, body[position + 1 :], holds=False)
-                scope.note_process_test(statement.test, body[position + 1 :], holds=False)
+                scope.note_process_test(statement.test, body[position + 1 :], statement.body, holds=False)
             if not scope.eager and self._leaves_when_compiling(statement):
                 rest = body[position + 1 :]
                 scope.eager = True
@@ -218,8 +218,8 @@ class _Reader:
             self._expressions.read(node.test)
             scope.note_flags(node.test, node.body, holds=True)
             scope.note_flags(node.test, node.orelse, holds=False)
-            scope.note_process_test(node.test, node.body, holds=True)
-            scope.note_process_test(node.test, node.orelse, holds=False)
+            scope.note_process_test(node.test, node.body, node.orelse, holds=True)
+            scope.note_process_test(node.test, node.orelse, node.body, holds=False)
             truth = truth_when_compiling(node.test, scope.aliases)
             scope.conditions.append((node.test, True))
             before = len(scope.narrowed)

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from dynamo_lint.interpreter.expressions import Expressions
-from dynamo_lint.interpreter.guards import LENGTH, SIZES, Cache, Entry, Guard, Recompile, Stale, Trace
+from dynamo_lint.interpreter.filters import FILTERS, OPTION, entries, of_modes, of_tensor
+from dynamo_lint.interpreter.guards import (
+    LENGTH,
+    MODES,
+    SIZES,
+    Cache,
+    Entry,
+    Guard,
+    Recompile,
+    Resolve,
+    Stale,
+    Trace,
+)
 from dynamo_lint.interpreter.model import (
     Closure,
     CompileCall,
+    External,
     Failed,
     Met,
     Method,
@@ -19,6 +32,7 @@ from dynamo_lint.interpreter.model import (
     Sourced,
     Tensor,
     Wrapper,
+    guarded_part,
     is_key,
     is_stand_in,
 )
@@ -33,6 +47,8 @@ RAISED = frozenset(
 """What a compiled call that cannot be compiled raises, and what it inherits from (torch/_dynamo/exc.py)."""
 
 
+UNGUARDED = "unguarded "
+"""Before what differs in a call though no guard is left to notice it: sizes, or a mode."""
 OF_TENSORS = ("sizes", "dtype", "gradient")
 """Guards on what Dynamo knows of a tensor, the most telling first."""
 
@@ -143,8 +159,10 @@ class Compiled(Expressions):
         entry = cache.fitting(tensors, modes, resolve, skips=skips)
         if skips and entry is None:
             return Tensor()  # torch raises
-        for guard in cache.skipped(entry, resolve) if skips and entry is not None else ():
-            self.skipped.append(self._recompile(guard, target, function, call, site, names))
+        unchecked = cache.skipped(entry, resolve, skips=skips) if entry is not None else []
+        self.skipped += [self._recompile(one, target, function, call, site, names) for one in unchecked]
+        for what in entry.unseen(tensors, modes) if entry is not None else ():
+            self.note(UNGUARDED + what, site, site, target, call)
         failures = cache.failures(tensors, modes, resolve) if entry is None else []
         why = next((one for one in failures if isinstance(one, str)), None)
         if not cache.entries and code in self.begun:
@@ -169,10 +187,10 @@ class Compiled(Expressions):
         finally:
             self.trace, self.current = before
             if entry is None:
-                guards = tuple(trace.guards.values())
+                guards, unguarded = self._filtered(trace, call, resolve)
                 cache.keys |= {one.source: self.keys_of(one.source, function, names) for one in guards}
-                cache.add(tensors, modes, guards, trace.burned, static=static, dynamic=dynamic)
-        if entry is not None:
+                cache.add(tensors, modes, guards, trace.burned, unguarded, static=static, dynamic=dynamic)
+        if entry is not None and not unchecked:
             self._compare(entry, trace, target, call, site)
         return result.value if isinstance(result, Sourced) else result
 
@@ -184,6 +202,39 @@ class Compiled(Expressions):
                 hook = hooks[-1] if hooks else None
                 doubt = self.doubt > 0 or (hook is not None and hook.doubt)
                 self.stale.append(Stale(what, use, site, self.unit_of(target), doubt, call, hook))
+
+    def _filtered(
+        self, trace: Trace, call: CompileCall, resolve: Resolve
+    ) -> tuple[tuple[Guard, ...], frozenset[str]]:
+        """The guards as the filter of a compile leaves them, and what nothing guards of modes and sizes."""
+        options = call.keyword("options")
+        chosen = options.get(OPTION) if isinstance(options, dict) else None
+        if chosen is None:
+            return tuple(trace.guards.values()), frozenset()
+
+        def drops(asked: Iterable[Object]) -> bool | None:
+            """Whether it drops all guards that would notice a change; None if that is not known."""
+            kept = [self.keeps(chosen, one, trace.cache, call.site) for one in asked]
+            return None if None in kept and True not in kept else True not in kept
+
+        guards = tuple(
+            replace(one, dropped=drops(entries(one, resolve, self.is_module)))
+            for one in trace.guards.values()
+        )
+        tensors = [name for name, one in trace.names.items() if isinstance(one, Tensor)]
+        groups = {MODES: [of_modes()], SIZES: [*map(of_tensor, tensors)]}
+        return guards, frozenset(what for what, group in groups.items() if drops(group))
+
+    def keeps(self, chosen: object, asked: Object, cache: Cache, site: Site) -> bool | None:
+        """Whether a filter keeps one guard; None if that is not known, which says nothing of the others."""
+        known = FILTERS.get(chosen.dotted.rpartition(".")[2]) if isinstance(chosen, External) else None
+        if known is not None:
+            return known.keeps(asked)
+        key = id(chosen), *(guarded_part(one) for one in asked.attributes.values())
+        if key not in cache.kept:
+            found = self.invoke(chosen, [[asked]], {}, site)
+            cache.kept[key] = self.truth(found[0]) if isinstance(found, list) and len(found) == 1 else None
+        return cache.kept[key]
 
     def _passing(self, site: Site, given: list[tuple[object, object]]) -> None:
         """Note what a line passes to compiled code."""
@@ -224,7 +275,10 @@ class Compiled(Expressions):
             self.writes.setdefault((id(holder), key), []),
             isinstance(function, Closure) and function is not guard.entry,
             other and not since,
-            guard.doubt or self.doubt > 0 or any(write.doubt for write in since),
+            guard.doubt
+            or self.doubt > 0
+            or any(write.doubt for write in since)
+            or (guard.dropped is not False and not self._decides(guard, resolve(guard.source))),
             resolve(guard.source),
             holder,
             key,
@@ -233,6 +287,14 @@ class Compiled(Expressions):
             self.keys_of(guard.source, function, names),
             len(self.met),
         )
+
+    def _decides(self, guard: Guard, value: object) -> bool:
+        """Whether what was compiled for one value of a guard that is dropped is wrong for another."""
+        if guard.dropped is None or guard.what not in {"value", "length", "keys", "presence", "test"}:
+            return False  # an operation may be right for another dtype, too
+        if guard.what == "value" and isinstance(value, Object):
+            return self.is_module(value)  # what an object of another class holds has guards of its own
+        return True
 
     def _holder(self, guard: Guard, resolve: Callable[[Source], object]) -> tuple[object, object]:
         """The holder of a guarded value, and its name in there: the elements of a tuple are part of it."""

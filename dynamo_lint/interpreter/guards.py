@@ -24,6 +24,7 @@ from dynamo_lint.interpreter.sizes import Shape
 from dynamo_lint.state.model import Key
 
 SIZES = "sizes"
+MODES = "modes"
 _CONSTANT = frozenset({"value", "length", "keys", "presence"})
 LENGTH = "[]"
 """The key under which a change of what a container holds is filed."""
@@ -55,6 +56,8 @@ class Guard:
     """How many compiled calls there had been."""
     entry: object
     """The compiled function."""
+    dropped: bool | None = False
+    """A filter drops it; None if that is not known."""
 
     def holds(self, value: object) -> bool:
         """Whether a value passes; one of which nothing is known does."""
@@ -129,6 +132,22 @@ class Entry:
     guards: tuple[Guard, ...] = ()
     burned: Burned = field(default_factory=dict)
     """What the code was specialised for without a guard."""
+    unguarded: frozenset[str] = frozenset()
+    """`sizes` or `modes`: a filter drops all guards on the sizes of arguments, or on the modes."""
+
+    def modes_fit(self, modes: Mapping[str, object]) -> bool:
+        """Whether no mode is in the way of a call."""
+        return MODES in self.unguarded or self.modes == modes
+
+    def sizes_fit(self, tensors: Sequence[Tensor]) -> bool:
+        """Whether no size of an argument is in the way of a call."""
+        return SIZES in self.unguarded or _sizes_fit(self.sizes, [tensor.shape for tensor in tensors])
+
+    def unseen(self, tensors: Sequence[Tensor], modes: Mapping[str, object]) -> list[str]:
+        """The modes and sizes that differ in a call which this version serves, as no guard notices."""
+        changed = [one for one in {**self.modes, **modes} if self.modes.get(one) != modes.get(one)]
+        fits = _sizes_fit(self.sizes, [tensor.shape for tensor in tensors])
+        return [*changed, *([] if fits else [SIZES])]
 
 
 @dataclass(slots=True)
@@ -149,6 +168,8 @@ class Cache:
     """The keys of the sources of all guards, each by the class that was compiled."""
     unknown: set[Source] = field(default_factory=set)
     """The sources that led to a value of which nothing is known in some call."""
+    kept: dict[tuple[object, ...], bool | None] = field(default_factory=dict)
+    """By filter and guard, whether the filter keeps it; None if that is not known."""
     telling: set[Source] = field(default_factory=set)
     """The sources that told one entry from another: no stance skips the guards on those."""
 
@@ -156,27 +177,25 @@ class Cache:
         self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve, *, skips: bool
     ) -> Entry | None:
         """The entry that serves a call, under a stance that skips guards or another one."""
-        shapes = [tensor.shape for tensor in tensors]
         for entry in reversed(self.entries):
             if (
-                entry.modes == modes
-                and _sizes_fit(entry.sizes, shapes)
+                entry.modes_fit(modes)
+                and entry.sizes_fit(tensors)
                 and all(
                     self._holds(guard, resolve)
                     for guard in entry.guards
-                    if not (skips and self._is_skipped(guard))
+                    if not (guard.dropped or (skips and self._is_skipped(guard)))
                 )
             ):
                 return entry
         return None
 
-    def skipped(self, entry: Entry, resolve: Resolve) -> list[Guard]:
-        """The guards that an entry breaks, on values that are constants in its graph."""
+    def skipped(self, entry: Entry, resolve: Resolve, *, skips: bool) -> list[Guard]:
+        """The guards that a call breaks and nobody checks: a filter drops them, or a stance skips them."""
         return [
             guard
             for guard in entry.guards
-            if self._is_skipped(guard)
-            and (guard.what != "value" or isinstance(guard.expected, PLAIN))
+            if (guard.dropped or (skips and self._is_skipped(guard) and _is_of_constant(guard)))
             and not self._holds(guard, resolve)
         ]
 
@@ -195,15 +214,16 @@ class Cache:
         self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve
     ) -> list[str | Guard]:
         """The checks of the nearest entry that fail: a mode, the sizes, guards; none for the first call."""
-        shapes = [tensor.shape for tensor in tensors]
         differences: list[list[str | Guard]] = []
         for entry in reversed(self.entries):
             changed: list[str | Guard] = [
-                one for one in {**entry.modes, **modes} if entry.modes.get(one) != modes.get(one)
+                one
+                for one in entry.unseen(tensors, modes)
+                if (SIZES if one == SIZES else MODES) not in entry.unguarded
             ]
-            if not _sizes_fit(entry.sizes, shapes):
-                changed.append(SIZES)
-            broken = [guard for guard in entry.guards if not self._holds(guard, resolve)]
+            broken = [
+                guard for guard in entry.guards if not guard.dropped and not self._holds(guard, resolve)
+            ]
             self.telling.update(guard.source for guard in broken)
             changed += broken
             differences.append(changed)
@@ -235,6 +255,7 @@ class Cache:
         modes: Mapping[str, object],
         guards: tuple[Guard, ...],
         burned: Burned,
+        unguarded: frozenset[str],
         *,
         static: bool,
         dynamic: bool,
@@ -257,7 +278,12 @@ class Cache:
                 turns = place in self.dynamic and size is not None and size > 1
                 axes.append(f"s{size}" if turns else size)
             pattern.append(tuple(axes))
-        self.entries.append(Entry(tuple(pattern), dict(modes), guards, burned))
+        self.entries.append(Entry(tuple(pattern), dict(modes), guards, burned, unguarded))
+
+
+def _is_of_constant(guard: Guard) -> bool:
+    """Whether a value is a constant in the graph: code does not depend on the types of all that it meets."""
+    return guard.what != "value" or isinstance(guard.expected, PLAIN)
 
 
 def _sizes_fit(pattern: _Pattern, shapes: Sequence[Shape | None]) -> bool:

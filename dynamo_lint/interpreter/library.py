@@ -998,7 +998,9 @@ def spelled(value: object) -> str:
 
 
 def _known(keywords: Mapping[str, object]) -> tuple[tuple[str, object], ...]:
-    return tuple((name, value) for name, value in keywords.items() if is_known(value) or name == "backend")
+    return tuple(
+        (name, value) for name, value in keywords.items() if is_known(value) or name in {"backend", "options"}
+    )
 
 
 def _disabled(given: object) -> object:

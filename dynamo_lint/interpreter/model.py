@@ -305,7 +305,8 @@ class Met:
     what: str
     """`builtin`, `forward`, `unwrapped`, `copy`, `disabled`, `off`, `suppressed` or `swallowed` for a call
     that runs eagerly; `sizes`, or the name of a mode, for one that compiles again; `compiled` for one that
-    does neither; `reset` for one behind a reset; `hiding` and `suppressing` for what would hide a failure."""
+    does neither; `unguarded …` for one that should, and has no guard for it; `reset` for one behind a reset;
+    `hiding` and `suppressing` for what would hide a failure."""
     site: Site
     """The line to change."""
     called: Site

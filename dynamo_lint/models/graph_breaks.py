@@ -10,6 +10,8 @@ from typing import Any
 from dynamo_lint import knowledge
 from dynamo_lint.models.releases import holds
 
+FULLGRAPH = "fullgraph"
+"""Counts as a switch: what breaks the graph else, and does not raise there, is captured."""
 SWITCHES: Mapping[str, list[str]] = knowledge.table("torch")["switches"]
 """The settings in torch._dynamo.config behind each switch."""
 NESTED = "nested_graph_breaks"

@@ -70,7 +70,9 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     shown = [
         found
         for found in _found(partial(recompiles, _BY_CODE), tables, contexts)
-        if not unguarded.covers(found) and found.symbol not in eager and found.region not in discarded
+        if (found.effect == "stale" or not unguarded.covers(found))
+        and found.symbol not in eager
+        and found.region not in discarded
     ]
     whole = joined(best.values(), shown, seen(tables, context))
     told = with_hidden(_weighed(whole), tables)

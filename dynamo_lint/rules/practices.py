@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import MODULE_KEY, Constant, Name
 from dynamo_lint.index.lower import terminal_name
-from dynamo_lint.index.process_tests import RANK
 from dynamo_lint.program.files import one_program
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
@@ -199,12 +198,10 @@ Ranked = tuple[str, bool]
 def divergent_ranks(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per line that some ranks alone come to."""
     seen: dict[tuple[FunctionRef, int], tuple[str, Ranked]] = {}
-    for where, line, what, condition in _sites(tables):
+    for where, line, what in _sites(tables):
         asked = _asked(tables.project, where, line)
         if asked is None:
             asked = _chosen(tables, where, line)
-        if asked is None and condition and any(map(RANK.fullmatch, re.findall(r"\w+", condition))):
-            asked = condition, True
         if asked is None and not is_quiet(tables.project, where):
             asked = _on_all_ways(tables.project, where, 0)
         if asked is not None and not is_quiet(tables.project, where):
@@ -224,22 +221,21 @@ def divergent_ranks(rule: Rule, tables: Tables, context: Context) -> Iterator[Fi
         yield at_line(rule, tables, context, where, line, claim)
 
 
-def _sites(tables: Tables) -> Iterator[tuple[FunctionRef, int, str, str]]:
-    """The lines that compile or change how, with what they do and their condition."""
+def _sites(tables: Tables) -> Iterator[tuple[FunctionRef, int, str]]:
+    """The lines that compile or change how, with what they do."""
     project, practice = tables.project, tables.practice
-    conditions = {(one.path, one.line): one.condition or "" for one in tables.regions.entries}
+    entries = dict.fromkeys((one.path, one.line) for one in tables.regions.entries)
     for one in practice.compiles:
-        place = (one.where.path, one.line)
-        if one.sure or place in conditions:
-            yield one.where, one.line, "this compiles", conditions.get(place, "")
-    for path, line in conditions:
+        if one.sure or (one.where.path, one.line) in entries:
+            yield one.where, one.line, "this compiles"
+    for path, line in entries:
         for where in _around(project, path, line):
-            yield where, line, "this compiles", conditions[path, line]
+            yield where, line, "this compiles"
     for made in practice.settings:
         if not _TALK.search(made.name):
-            yield made.where, made.line, f"`{made.name}` is set", ""
+            yield made.where, made.line, f"`{made.name}` is set"
     for site in practice.resets:
-        yield site.where, site.line, "compiled code is thrown away", ""
+        yield site.where, site.line, "compiled code is thrown away"
 
 
 def _chosen(tables: Tables, where: FunctionRef, line: int) -> Ranked | None:

@@ -24,7 +24,7 @@ from dynamo_lint.interpreter.model import (
 from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.rules.base import Claim, Context, Rule, bounded, costs
-from dynamo_lint.rules.guard_filters import as_stale
+from dynamo_lint.rules.guard_filters import OF_LIBRARIES, as_stale
 from dynamo_lint.rules.interpreted import stated, unit_name
 from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
@@ -68,8 +68,10 @@ def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> I
             yield replace(found, severity="note") if cause.last.doubt else found
         for cause in _causes(run.skipped, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
-            late = as_stale(rules["DYN303"], found, "a stance skips the guards of these calls")
-            yield replace(late, severity="note") if run.tried else late
+            skipping = not cause.last.guard.dropped
+            why = "a stance skips the guards of these calls" if skipping else "a filter drops that guard"
+            late = as_stale(rules["DYN303"], found, why)
+            yield replace(late, severity="note") if run.tried or cause.last.doubt else late
         for stale in {
             (one.what, one.target): one for one in run.stale if not one.doubt and one.hook is None
         }.values():
@@ -78,7 +80,8 @@ def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> I
 
 def unchecked(tables: Tables) -> frozenset[tuple[str, int]]:
     """The compile sites of which some call runs under a stance that skips a guard which does not hold."""
-    return frozenset(one.compile.site.place for run in runs(tables) for one in run.skipped)
+    skipped = (one for run in runs(tables) for one in run.skipped if not one.guard.dropped)
+    return frozenset(one.compile.site.place for one in skipped)
 
 
 def _causes(recompiles: Iterable[Recompile], run: Run, tables: Tables) -> Iterator[_Cause]:
@@ -172,7 +175,7 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
         entries=entries if exact else None,
         subject=subject(last),
         keys=tuple(_named(last, tables)),
-        advice=_OF_LIBRARIES if library else words["advice"].format(name=name),
+        advice=OF_LIBRARIES if library else words["advice"].format(name=name),
         step=f"changes `{name}`",
         related=tuple(_related(cause)),
     )
@@ -204,9 +207,6 @@ def _stale(rule: Rule, tables: Tables, context: Context, stale: Stale, run: Run)
     )
     met = Met("stale", stale.site, stale.called, stale.target, False, stale.compile, tried=run.tried)
     return stated(rule, tables, context, stale.site, claim, met)
-
-
-_OF_LIBRARIES = "use few distinct values, or write the operation out with the value in a tensor"
 
 
 def _last_write(one: Recompile) -> Write | None:
@@ -333,6 +333,8 @@ def joined(findings: Iterable[Finding], shown: Iterable[Finding], told: Seen) ->
     # Of the parts of one container that one line replaces, the one that costs most.
     ranked = sorted(shown, key=lambda one: _RANKS.index(one.effect) if one.effect in _RANKS else -1)
     for one in {(one.code, one.unit, one.subject, one.span): one for one in ranked}.values():
+        if one.effect == "stale" and one.severity != "note":
+            known = [other for other in known if not _is_unguarded(other, one)]
         same = [n for n, other in enumerate(known) if _is_same(other, one)]
         for n in same:
             if one.confidence == "likely" or (one.entries is None and one.effect != "storm"):
@@ -391,6 +393,11 @@ def _is_same(known: Finding, shown: Finding) -> bool:
     if not known.keys or not shown.keys:
         return known.code in STATE and known.subject == shown.subject
     return not set(known.keys).isdisjoint(shown.keys)
+
+
+def _is_unguarded(known: Finding, shown: Finding) -> bool:
+    """Whether a run shows that nothing guards the state of a finding, which counts compiles for it."""
+    return known.effect != "stale" and known.region == shown.region and _is_same(known, shown)
 
 
 def _explains(known: Finding, shown: Finding) -> bool:

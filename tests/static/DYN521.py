@@ -64,6 +64,34 @@ def prepare():
 def again(model):
     if dist.get_rank() == 0:
         torch._dynamo.reset()  # expect: DYN521
+# %% quiet: a check that raises leaves no other ranks
+def build(rank):
+    if rank not in (0, 1):
+        raise ValueError("rank")
+    if dist.get_rank() > 1:
+        print("too many")
+        raise SystemExit(1)
+    torch._dynamo.config.capture_scalar_outputs = True
+    return torch.compile(Net())
+
+def other(rank):
+    if rank < 8:
+        model = torch.compile(Net())
+    else:
+        raise ValueError("rank")
+    return model
+# %% a check that raises behind one that leaves
+def build(rank):
+    if rank < 0:
+        raise ValueError("rank")
+    if rank != 0:
+        return Net()
+    return torch.compile(Net())  # expect: DYN521
+# %% quiet: a check that logs
+def build(rank, logger):
+    if rank not in (0, 1):
+        logger.warning("rank")
+    return torch.compile(Net())
 # %% quiet: only talking differs
 def build():
     model = torch.compile(Net())

@@ -3892,3 +3892,78 @@ def drive():
     run = torch.compile(Model())
     for number in range(12):
         yield run(X + number)
+
+
+# %% quiet: a number out of a tensor that is calculated with under fullgraph
+class Model(nn.Module):
+    def forward(self, x):
+        mean = x.mean().item()
+        return x * mean + abs(mean) + int(x.sum())
+
+
+def drive():
+    run = torch.compile(Model(), fullgraph=True)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a number out of a tensor that is asserted under fullgraph
+class Model(nn.Module):
+    def forward(self, x):
+        count = int(x.sum().abs()) + 1
+        assert count > 0
+        return x * count
+
+
+def drive():
+    run = torch.compile(Model(), fullgraph=True)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a decision that a check vouches for under fullgraph
+class Model(nn.Module):
+    def forward(self, x):
+        count = int(x.sum().abs()) + 1
+        torch._check(count > 0)
+        if count > 0:
+            return x * 2
+        return x
+
+
+def drive():
+    run = torch.compile(Model(), fullgraph=True)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a number out of a tensor that is compared with nothing under fullgraph
+class Model(nn.Module):
+    def forward(self, x):
+        mean = x.mean().item()
+        if mean is None or not isinstance(mean, float):
+            return x
+        return x * mean if x.shape[0] > 1 else x
+
+
+def drive():
+    run = torch.compile(Model(), fullgraph=True)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a decision on a number that is captured
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        mean = x.mean().item()
+        if mean > 0:  # expect: DYN403 break
+            return x * 2
+        return x * 3
+
+
+def drive():
+    torch._dynamo.config.capture_scalar_outputs = True
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
