@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -16,16 +15,6 @@ Reader = Callable[[object], object]
 
 
 Key = str | int
-Release = tuple[int, ...]
-_CLAUSE = re.compile(r"(~=|==|!=|<=|>=|<|>)\s*(\d+(?:\.\d+)*)(\.\*)?")
-_COMPARISONS = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<=": operator.le,
-    ">=": operator.ge,
-    "<": operator.lt,
-    ">": operator.gt,
-}
 _LARGEST = 2**63 - 1
 """The largest number that TOML knows."""
 Keys = tuple[Key, ...]
@@ -181,31 +170,15 @@ def choice(*words: str) -> Callable[[object], str]:
 
 
 def satisfies(version: str, specifier: str) -> bool:
-    """Whether a version meets a specifier as in PEP 440; a ValueError says what is expected."""
-    return all(_meets(_release(version), clause.strip()) for clause in specifier.split(","))
+    """Whether a version meets a specifier as in PEP 440; a ValueError says what is expected.
 
+    One that is still in development counts as the release it leads to.
+    """
+    from packaging.specifiers import InvalidSpecifier, Specifier  # late: few configurations have any
+    from packaging.version import Version
 
-def _release(version: str) -> Release:
-    """The numbers of a version: one that is still in development counts as the release it leads to."""
-    found = re.match(r"\d+(\.\d+)*", version)
-    return tuple(map(int, found[0].split("."))) if found else ()
-
-
-def _meets(version: Release, clause: str) -> bool:
-    match = _CLAUSE.fullmatch(clause)
-    sensible = match and (match[1] in ("==", "!=") if match[3] else match[1] != "~=" or "." in match[2])
-    if match is None or not sensible:
-        raise ValueError('versions as in requirements, such as ">=0.1" or ">=0.1, <1"')
-    wanted = _release(match[2])
-    if match[3] or match[1] == "~=":
-        prefix = wanted if match[3] else wanted[:-1]
-        alike = _padded(version, len(prefix))[: len(prefix)] == prefix
-        if match[1] == "~=":
-            return alike and _meets(version, f">={match[2]}")
-        return alike == (match[1] == "==")
-    length = max(len(version), len(wanted))
-    return bool(_COMPARISONS[match[1]](_padded(version, length), _padded(wanted, length)))
-
-
-def _padded(release: Release, length: int) -> Release:
-    return release + (0,) * (length - len(release))
+    try:
+        clauses = [Specifier(clause) for clause in specifier.split(",")]
+    except InvalidSpecifier:
+        raise ValueError('versions as in requirements, such as ">=0.1" or ">=0.1, <1"') from None
+    return all(clause.contains(Version(version).base_version) for clause in clauses)

@@ -137,6 +137,7 @@ def prepare(
     `texts` holds the content of paths that are not to be read from the disk.
     """
     from dynamo_lint.discovery import DiscoveryError, base, discover
+    from dynamo_lint.torch_version import with_torch
 
     texts = texts or {}
     paths = paths or (Path(),)
@@ -156,7 +157,7 @@ def prepare(
             (Path.cwd(), extend),
         ]
         found = discover(paths, patterns, given["force_exclude"], texts)
-        return _with_torch(settings, found.root), found
+        return with_torch(settings, found.root), found
     except DiscoveryError as error:
         guess = closest(str(paths[0]), _commands()) if not paths[0].exists() else None
         raise Trouble(str(error) + (f"; did you mean the command `{guess}`?" if guess else "")) from None
@@ -180,16 +181,6 @@ def check_places(settings: Settings) -> None:
             continue
         keys = CONTRACT, "expected-breaks", one.place
         raise Trouble(f"{place_of(settings.source, *keys)}: {dotted(*keys)}: {wrong}")
-
-
-def _with_torch(settings: Settings, root: Path) -> Settings:
-    """Settings that name the torch of the project, where nobody has named one."""
-    from dynamo_lint.torch_version import torch_of
-
-    if "torch-version" in settings.given | settings.stated:
-        return settings
-    version, where = torch_of(root)
-    return replace(settings, torch_version=version, torch_from=where)
 
 
 def _commands() -> list[str]:

@@ -31,11 +31,11 @@ expected_option = section("What is expected")
 
 
 def _version(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    from dynamo_lint.doctor.look import numbers
+    from dynamo_lint.torch_version import release
 
-    if value is not None and numbers(value) is None:
+    if value is not None and release(value) is None:
         raise click.BadParameter("a version of torch is expected, such as 2.13")
-    return None if value is None else numbers(value)
+    return None if value is None else release(value)
 
 
 @click.command(cls=SectionedCommand, short_help="Check the environment of a job, then start it.")
@@ -80,11 +80,12 @@ def doctor(
     """
     from dynamo_lint.doctor.checks import examine
     from dynamo_lint.doctor.look import rank, surroundings
+    from dynamo_lint.torch_version import installed, with_torch
 
     settings = load(Path.cwd(), config, isolated)
-    seen = surroundings(
-        os.environ, command, settings.contract, named, settings.torch_version, _in_code(settings)
-    )
+    torch = named or installed()
+    settings = settings if torch else with_torch(settings)
+    seen = surroundings(os.environ, command, settings, torch, _in_code(settings))
     found = examine(seen)
     failed = any(one.severity == "error" for one in found) and not warn_only
     starts = bool(command) and not failed

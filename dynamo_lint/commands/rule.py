@@ -57,9 +57,8 @@ def rule(
 
 def _torch() -> tuple[tuple[int, int], str]:
     """The torch of the project around the working directory, and where it comes from."""
-    from dynamo_lint.torch_version import torch_of
+    from dynamo_lint.torch_version import with_torch
 
-    settings = load(Path.cwd())
-    if "torch-version" in settings.stated and settings.source is not None:
-        return settings.torch_version, f"set in {settings.source.name}"
-    return torch_of(settings.folder)
+    settings = with_torch(load(Path.cwd()))
+    source = settings.source.name if settings.source else ""
+    return settings.torch_version, settings.torch_from or f"set in {source}"

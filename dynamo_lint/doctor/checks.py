@@ -82,7 +82,8 @@ def _version(seen: Surroundings) -> Iterator[Check]:
     wanted = seen.contract.torch
     if seen.torch is None:
         judged = ".".join(map(str, seen.judged_as))
-        advice = f"judged as torch {judged}; name another with --torch-version"
+        where = f" ({seen.judged_from})" if seen.judged_from else ""
+        advice = f"judged as torch {judged}{where}; name another with --torch-version"
         yield Check("contract" if wanted else "tools", NOTE, f"torch is not installed here; {advice}")
     elif wanted is not None and not satisfies(version := ".".join(map(str, seen.torch)), wanted):
         yield Check("contract", ERROR, f"torch is {version}; the contract wants {wanted}")

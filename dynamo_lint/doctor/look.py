@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
+from dynamo_lint.config import Settings
 from dynamo_lint.contract import Contract
 from dynamo_lint.models.environment import environment
 
@@ -71,6 +69,8 @@ class Surroundings:
     look: Callable[[str], Folder]
     """Tries a folder out."""
     contract: Contract
+    judged_from: str = ""
+    """Where that comes from, if torch is not there and no setting names it."""
     in_code: tuple[SetInCode, ...] | None = None
     """All that the code beside the contract sets; None where nobody asks, or there is no code."""
 
@@ -78,18 +78,17 @@ class Surroundings:
 def surroundings(
     environ: Mapping[str, str],
     command: Sequence[str],
-    contract: Contract,
-    named: tuple[int, ...] | None,
-    configured: tuple[int, int],
+    settings: Settings,
+    torch: tuple[int, ...] | None,
     in_code: tuple[SetInCode, ...] | None = None,
 ) -> Surroundings:
-    """The surroundings of a command that will run here; `named` is the version of torch, if one was named."""
-    torch = named or installed("torch")
+    """The surroundings of a command that will run here, with the torch that was named or is installed."""
     compilers = [environ["CXX"].split()[0]] if environ.get("CXX", "").strip() else ["g++", "clang++"]
     return Surroundings(
         environ=environ,
         torch=torch,
-        judged_as=(torch[0], torch[1]) if torch else configured,
+        judged_as=(torch[0], torch[1]) if torch else settings.torch_version,
+        judged_from=settings.torch_from,
         ranks=_world(environ) > 1 or launches_ranks(command),
         xla=_is_there("torch_xla") or _is_there("jax"),
         compiler=any(shutil.which(one, path=environ.get("PATH")) for one in compilers),
@@ -97,28 +96,9 @@ def surroundings(
         triton=_is_there("triton"),
         temporary=tempfile.gettempdir(),
         look=cache(look),
-        contract=contract,
+        contract=settings.contract,
         in_code=in_code,
     )
-
-
-def installed(package: str) -> tuple[int, ...] | None:
-    """The version of an installed package, as the folder of its metadata is called.
-
-    importlib.metadata says the same, and takes as long to load as all the rest of a look.
-    """
-    for place in sys.path:
-        with suppress(OSError):
-            for one in sorted(Path(place or ".").glob(f"{package}-*.*-info")):
-                if found := numbers(one.name.removeprefix(f"{package}-")):
-                    return found
-    return None
-
-
-def numbers(text: str) -> tuple[int, ...] | None:
-    """The release in a version: `2.13.0+cu130` is 2, 13, 0; None if it has no two numbers."""
-    match = re.match(r"\d+(?:\.\d+)+", text.strip())
-    return tuple(map(int, match[0].split("."))) if match else None
 
 
 def _is_there(package: str) -> bool:

@@ -93,6 +93,9 @@ _COMPARING: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.NotIn: ("__contains__", ""),
 }
 """By comparison, its method, and that of the other operand if the first has none."""
+_UNGUARDED = (ast.Add, ast.Sub, ast.Mult)
+_MOST_UNGUARDED = 64
+"""`torch._dynamo.config.computed_lazy_constant_max_nodes`."""
 _COMPARISONS: dict[type, Callable[[object, object], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -327,7 +330,25 @@ class Expressions(Tracing):
         if isinstance(right, Sourced) and self.is_symbol(right):
             first = self.use(left)
             return self._derived(right, lambda value: self.binary(first, op, value))
+        if (computed := self._unguarded(left, op, right)) is not None:
+            return computed
         return self.binary(self.use(left), op, self.use(right))
+
+    def _unguarded(self, left: object, op: ast.operator, right: object) -> Sourced | None:
+        """A sum or product that is guarded only where it is used; None where Dynamo guards on its parts.
+
+        `_COMPUTED_LAZY_CONSTANT_OPS` in torch/_dynamo/variables/builtin.py.
+        """
+        if not isinstance(op, _UNGUARDED) or not self.has("unused-numbers-are-not-guarded"):
+            return None
+        first, *more = [one for one in (left, right) if isinstance(one, Sourced)]
+        operations = 1 + sum(one.operations for one in (first, *more))
+        raw = self.use_raw(left), self.use_raw(right)
+        if operations > _MOST_UNGUARDED or not all(isinstance(one, int | float | str) for one in raw):
+            return None
+        result = self.binary(raw[0], op, raw[1])
+        others = (*first.others, *(part for one in more for part in (one, *one.others)))
+        return Sourced(first.raw, first.source, lambda _: result, others, operations)
 
     def _derived(self, value: Sourced, compute: Callable[[object], object]) -> object:
         before = value.compute

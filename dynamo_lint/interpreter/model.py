@@ -121,7 +121,11 @@ class Sourced:
     """The value at its source."""
     source: Source
     compute: Callable[[object], object] | None = None
-    """What arithmetic has made of a number that is a symbol."""
+    """What arithmetic has made of it, if it is a symbol or is not guarded yet."""
+    others: tuple[Sourced, ...] = ()
+    """What was computed into it, and is guarded along with it."""
+    operations: int = 0
+    """How many made it of values that are not guarded yet."""
 
     @property
     def value(self) -> object:

@@ -176,12 +176,14 @@ class Tracing(Stage):
 
     def free(self, name: str, value: object, around: Frame, frame: Frame) -> object:
         """The value of a name outside of the compiled code that reads it, with its source."""
+        written = self.trace.written if self.trace is not None else {}
+        assigned = written.get((id(around), name))
+        if isinstance(assigned, Sourced) and assigned.operations:
+            return assigned
         if around.where.key == MODULE_KEY:
             return self.sourced(value, Source("global", f"{around.where.path}::{name}", static=True))
         above = self.source_of(around)
-        if above is None:
-            return value
-        if (id(around), name) in (self.trace.written if self.trace is not None else ()):
+        if above is None or (id(around), name) in written:
             return value
         source = Source("closure", name) if above == Source("closure", "") else above.then("cell", name)
         return self.sourced(value, source)
@@ -241,6 +243,8 @@ class Tracing(Stage):
     def _used(self, value: Sourced, symbolic: bool) -> object:
         if not (symbolic and self.is_symbol(value)):
             self.guard(value.source, "value", value.raw)
+        for one in value.others:
+            self.use(one, symbolic)
         return value.value
 
     def sized(self, value: object) -> object:
@@ -310,10 +314,8 @@ class Tracing(Stage):
 
     def assign(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute of an object, a class or a tensor."""
-        if isinstance(value, Sourced):  # what is made of a float that varies is a constant once it is stored
-            self.use(value, symbolic=value.compute is None or isinstance(value.raw, int))
         before = owner.attributes.get(name) if isinstance(owner, Object) else None
-        held = self.doubted(self.use_raw(value), before)
+        held = self.doubted(self._kept(value), before)
         self.assigning(site, held, same=isinstance(held, PLAIN) and held == before)
         if isinstance(held, Tensor) and isinstance(owner, Object) and name in owner.buffers:
             held.static = True
@@ -351,6 +353,12 @@ class Tracing(Stage):
         other = isinstance(value, Object) and isinstance(before, Object) and value.kind != before.kind
         return UNKNOWN if self.doubt and (other or (known and value != before)) else value
 
+    def _kept(self, value: object) -> object:
+        """The value as an object or a container keeps it: one made of a float that varies is a constant."""
+        if isinstance(value, Sourced):
+            self.use(value, symbolic=value.compute is None or isinstance(value.raw, int))
+        return self.use_raw(value)
+
     def use_raw(self, value: object) -> object:
         """A value without its source, on which nothing is guarded."""
         if isinstance(value, Sourced):
@@ -361,7 +369,7 @@ class Tracing(Stage):
 
     def put(self, container: object, key: object, value: object) -> None:
         """Assign an item of a list, a dict or a container of modules."""
-        held = self.use_raw(value) if isinstance(value, Sourced) and self.source_of(container) else value
+        held = self._kept(value) if isinstance(value, Sourced) and self.source_of(container) else value
         if self.doubt and isinstance(container, dict) and is_key(key):
             held = self.doubted(held, container.get(key))
         self.assigning(self.current, self.use_raw(held))
@@ -390,7 +398,8 @@ class Tracing(Stage):
                 container[key] = held
                 self.wrote(container, key, value)
             case Method(Object() as owner, "__dict__") if isinstance(key, str):
-                self.assign(owner, key, value, self.current)
+                unguarded = self.has("unused-numbers-are-not-guarded")
+                self.assign(owner, key, self.use_raw(value) if unguarded else value, self.current)
 
     def places(self, owner: object, key: object) -> list[tuple[int, object]]:
         """Where the value of an attribute or item may have been assigned: there, or in its class."""

@@ -353,11 +353,12 @@ def _of_owner(tables: Tables, site: WriteSite, owner: ast.expr) -> str | None:
 
 
 _SUMS = frozenset({Use.ARITHMETIC, Use.STORED})
+_UNGUARDED = (ast.Add, ast.Sub, ast.Mult)
 Lines = set[tuple[FunctionRef, int]]
 
 
 def unused(tables: Tables, state: AttributeState, context: Context) -> bool:
-    """Whether this torch lets a number pass that no line does more with than to add to it.
+    """Whether this torch lets a number pass that no line does more with than to add, subtract or multiply.
 
     It is a name of a module or function, or an entry of a `__dict__`: an attribute that is read as one
     (`self.n += 1`) is guarded all the same, and so is a number that starts over at some value.
@@ -384,6 +385,16 @@ def _adds_only(tables: Tables, state: AttributeState, ref: FunctionRef, writes: 
                 namespaces.add((ref, node.lineno))
             case ast.Attribute(attr=attribute) if attribute == name:
                 return False
+            case ast.AugAssign(op=op) | ast.BinOp(op=op) if not isinstance(op, _UNGUARDED):
+                if (ref, node.lineno) in writes and _mentions(node, name):
+                    return False
             case ast.Name(identifier, ast.Load()) if identifier == name and (ref, node.lineno) not in writes:
                 return False
     return state.scoped or {one for one in writes if one[0] == ref} <= namespaces
+
+
+def _mentions(node: ast.AST, name: str) -> bool:
+    """Whether a name, or a key that is spelled like it, stands in an expression."""
+    parts = [*ast.walk(node)]
+    names = {one.id for one in parts if isinstance(one, ast.Name)}
+    return name in names | {one.value for one in parts if isinstance(one, ast.Constant)}

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
+from dynamo_lint.config import Settings
 from dynamo_lint.contract import Contract, Expectation
 from dynamo_lint.doctor.checks import Check, examine, is_under
 from dynamo_lint.doctor.look import (
     Folder,
     SetInCode,
     Surroundings,
-    installed,
     launches_ranks,
     look,
-    numbers,
     rank,
     surroundings,
 )
+from dynamo_lint.torch_version import installed, release
 
 HOME = {"TORCHINDUCTOR_CACHE_DIR": "/mnt/cache"}
 FINE = Folder("/mnt/cache", filesystem="ext4", free_bytes=10**12, free_files=10**9)
@@ -223,17 +223,17 @@ def test_paths_lie_below_folders_and_not_below_names_that_begin_alike() -> None:
 )
 def test_a_launcher_of_several_ranks_is_known(command: list[str], several: bool) -> None:
     assert launches_ranks(command) is several
-    assert surroundings({}, command, Contract(), (2, 13), (2, 13)).ranks is several
+    assert surroundings({}, command, Settings(), (2, 13)).ranks is several
 
 
 def test_versions_and_ranks_are_read_from_what_is_there() -> None:
-    assert installed("torch") == numbers(_version_of_torch())
-    assert installed("no-such-package") is None
-    assert numbers("2.13.0+cu130") == (2, 13, 0)
-    assert numbers("main") is None
+    assert installed() == release(_version_of_torch())
+    assert installed([]) is None
+    assert release("2.13.0+cu130") == (2, 13, 0)
+    assert release("main") is None
     assert [rank({}), rank({"RANK": "3", "LOCAL_RANK": "1"}), rank({"RANK": "x"})] == [0, 3, 0]
-    assert surroundings({"LOCAL_RANK": "0"}, [], Contract(), (2, 13), (2, 13)).ranks
-    assert not surroundings({"RANK": "0", "WORLD_SIZE": "1"}, [], Contract(), (2, 13), (2, 13)).ranks
+    assert surroundings({"LOCAL_RANK": "0"}, [], Settings(), (2, 13)).ranks
+    assert not surroundings({"RANK": "0", "WORLD_SIZE": "1"}, [], Settings(), (2, 13)).ranks
 
 
 def _version_of_torch() -> str:

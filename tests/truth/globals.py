@@ -147,6 +147,136 @@ def drive():
     return torch.compile(Model()), [(X,)]
 
 
+# %% a global counter that a loop makes count
+CALLS = 0
+
+
+def forward(x):
+    global CALLS
+    CALLS += 1  # expect: DYN106 storm
+    return x * 2
+
+
+def drive():
+    step = torch.compile(forward)
+    for _ in range(12):
+        yield step(X)
+
+
+# %% global numbers that go down and double in a loop
+LEFT = 100
+SPAN = 1
+
+
+def forward(x):
+    global LEFT, SPAN
+    LEFT -= 1  # expect: DYN106 storm
+    SPAN *= 2  # expect: DYN106 storm
+    return x * 2
+
+
+def drive():
+    step = torch.compile(forward)
+    for _ in range(12):
+        yield step(X)
+
+
+# %% a global text that grows in a loop
+TRACE = ""
+
+
+def forward(x):
+    global TRACE
+    TRACE = TRACE + "x"  # expect: DYN106 storm
+    return x * 2
+
+
+def drive():
+    step = torch.compile(forward)
+    for _ in range(12):
+        yield step(X)
+
+
+# %% a global counter that is compared after it was added to
+CALLS = 0
+
+
+def forward(x):
+    global CALLS
+    CALLS += 1  # expect: DYN106 storm
+    return x if CALLS > 100 else x * 2
+
+
+def drive():
+    step = torch.compile(forward)
+    for _ in range(12):
+        yield step(X)
+
+
+# %% a global number that is halved in place
+SCALE = 2**20
+
+
+def forward(x):
+    global SCALE
+    SCALE //= 2  # expect: DYN106 storm
+    return x * 2
+
+
+def drive():
+    return torch.compile(forward), [(X,)]
+
+
+# %% a counter in a global dict that a loop makes count
+STATS = {"calls": 0}
+
+
+def forward(x):
+    STATS["calls"] += 1  # expect: DYN106 storm
+    return x * 2
+
+
+def drive():
+    step = torch.compile(forward)
+    for _ in range(12):
+        yield step(X)
+
+
+# %% a sum of a global that another keeps
+CALLS = 0
+STATS = {"calls": 0}
+
+
+def forward(x):
+    STATS["calls"] = CALLS + 1  # expect: DYN102 storm
+    return x * 2
+
+
+def drive():
+    global CALLS
+    step = torch.compile(forward)
+    for i in range(12):
+        CALLS = i
+        yield step(X)
+
+
+# %% a global counter that is added to seventy times
+CALLS = 0
+
+
+def forward(x):
+    global CALLS
+    for _ in range(70):
+        CALLS += 1  # expect: DYN106 storm
+    return x * 2
+
+
+def drive():
+    step = torch.compile(forward)
+    for _ in range(12):
+        yield step(X)
+
+
 # %% a global list that grows
 LOSSES = []
 
