@@ -30,7 +30,7 @@ OUTPUT = re.compile(r"(<!-- output: (?P<command>.+?) -->\n).*?(<!-- /output -->)
 TABLE = re.compile(r"(<!-- table: (?P<name>.+?) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 EXAMPLES = ("pyproject.toml", "fixtures", "tests/logs/jobs")
-"""What the commands are about. The rest of the repository would be read as the same project, a minute each time."""
+"""What the commands are about. The rest of the repository would be read as well, a minute each time."""
 
 
 @contextmanager
