@@ -32,6 +32,10 @@ class Compiled:
     """Those whose target could not be named."""
     skipped: tuple[Site, ...] = ()
     """Those that compile nothing of the linted code."""
+    leading: int = 0
+    """Entries in the files reported on that compile functions of others."""
+    elsewhere: tuple[str, ...] = ()
+    """The files of those functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,8 @@ class Report:
     """Findings that the baseline knows."""
     unfinished: int = 0
     """Places that were not analysed to the end and that no finding here tells of."""
+    outside: frozenset[str] = frozenset()
+    """Files with findings whose compile entry, and not whose line, is in a file reported on."""
     lacks_entries: bool = False
     """Nothing in the project is compiled, and the settings want that to fail."""
     fail_level: str = "warning"

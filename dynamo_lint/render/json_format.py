@@ -34,6 +34,7 @@ def render(report: Report, _: View) -> str:
             "findings": len(report.findings),
             "suppressed": report.suppressed,
             "accepted": report.accepted,
+            "elsewhere": list(report.compiled.elsewhere),
         },
         "findings": [finding_object(finding) for finding in report.findings],
         "errors": [picked(error, "path", "line", "message") for error in report.errors],

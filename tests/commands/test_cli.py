@@ -204,7 +204,49 @@ def test_naming_one_file_finds_the_entry_in_another(here: Path, capsys: pytest.C
     assert one["chain"][0]["path"] == "train.py"
     assert cli.run(["--output-format", "json", "-q"]) == 1
     assert json.loads(capsys.readouterr().out)["findings"] == [one]
-    assert cli.run(["train.py", "-q"]) == 0
+
+
+def test_naming_the_file_with_the_entry_reports_what_it_compiles_elsewhere(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, _, entry = COUNTER.partition("model = ")
+    (here / "a.py").write_text(model)
+    (here / "train.py").write_text("import torch\nfrom a import Counter\n\nmodel = " + entry)
+    (here / "other.py").write_text("import a\n")
+    assert cli.run(["--output-format", "json", "-q"]) == 1
+    (whole,) = json.loads(capsys.readouterr().out)["findings"]
+    assert cli.run(["train.py", "--output-format", "json", "-q"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    (one,) = document["findings"]
+    assert {**one, "fix": None} == {**whole, "fix": None}
+    assert one["fix"]["edits"] == []
+    assert one["fix"]["message"].endswith("name a.py to have it fixed")
+    assert document["summary"]["elsewhere"] == ["a.py"]
+    assert cli.run(["train.py", "--output-format", "concise"]) == 1
+    said = capsys.readouterr().err
+    assert "Found 1 error in 1 file; 1 compiled function from 1 compile entry." in said
+    assert "1 compile entry here; what it compiles is in a.py (1 finding there)." in said
+    assert "fixable" not in said
+    before = (here / "a.py").read_text()
+    assert cli.run(["train.py", "--fix", "--unsafe-fixes", "-q"]) == 1
+    assert (here / "a.py").read_text() == before
+    assert cli.run(["other.py", "-q"]) == 0
+
+
+def test_a_comment_silences_what_an_entry_in_a_named_file_compiles(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, _, entry = COUNTER.partition("model = ")
+    comment = "self.calls += 1  # dynamo-lint: ignore[DYN101] only here"
+    (here / "a.py").write_text(
+        model.replace("self.calls += 1", comment) + "x = 1  # dynamo-lint: ignore[DYN1]\n"
+    )
+    (here / "train.py").write_text("import torch\nfrom a import Counter\n\nmodel = " + entry)
+    assert cli.run(["train.py", "--fail-level", "note"]) == 0
+    said = capsys.readouterr().err
+    assert "No findings: 1 compiled function from 1 compile entry in 1 file." in said
+    assert "1 compile entry here; what it compiles is in a.py (0 findings there)." in said
+    assert "1 finding silenced by comments." in said
 
 
 def test_fingerprint_survives_edits_elsewhere_in_the_file(
