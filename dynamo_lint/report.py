@@ -11,7 +11,7 @@ from dynamo_lint.findings import SEVERITIES, FileError, Finding
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A compile site that is no entry, and why."""
+    """A compile site that is no entry, or another place that was not followed to the end, and why."""
 
     path: str
     line: int
@@ -19,6 +19,8 @@ class Site:
     why: str
     candidates: tuple[str, ...] = ()
     """Classes and functions, as `module:name`, that an unresolved one may mean."""
+    kind: str = "entry"
+    """Of an unresolved one, as in `regions.model`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Compiled:
     functions: int
     """However many ways lead to them."""
     unresolved: tuple[Site, ...] = ()
-    """Those whose target could not be named."""
+    """Those whose target could not be named, and places in compiled code that were not followed."""
     skipped: tuple[Site, ...] = ()
     """Those that compile nothing of the linted code."""
     leading: int = 0

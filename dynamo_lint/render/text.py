@@ -238,9 +238,15 @@ def verdict(report: Report) -> str:
 def _gaps(report: Report) -> Sequence[str]:
     """The counts of all that was given up without a finding that says so."""
     gaps = []
-    if sites := len(report.compiled.unresolved):
+    kinds = Counter(site.kind for site in report.compiled.unresolved)
+    hidden = sorted({site.why for site in report.compiled.unresolved if site.kind == "library"})
+    if sites := kinds["entry"]:
         were = counted(sites, "compile site was", "compile sites were")
         gaps.append(f"{were} not understood (see `dynamo-lint regions`)")
+    if places := kinds.total() - kinds["entry"] - kinds["library"]:
+        were = counted(places, "place in compiled code was", "places in compiled code were")
+        gaps.append(f"{were} not followed to the end (see `dynamo-lint regions`)")
+    gaps += map(clean, hidden)
     if report.unfinished:
         were = counted(report.unfinished, "function or class was", "functions or classes were")
         gaps.append(f"{were} not analysed to the end (see `--select DYN906`)")

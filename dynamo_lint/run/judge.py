@@ -155,7 +155,7 @@ def _compiled(regions: Regions, reported: Collection[str]) -> Compiled:
         entries=len(shown.entries),
         functions=len(functions),
         unresolved=tuple(
-            Site(site.path, site.line, site.expression, site.why, site.candidates)
+            Site(site.path, site.line, site.expression, site.why, site.candidates, site.kind)
             for site in shown.unresolved
         ),
         skipped=tuple(Site(site.path, site.line, site.expression, site.why) for site in shown.skipped),
@@ -278,6 +278,8 @@ def _unreadable(error: FileError) -> Finding:
 
 
 def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Finding]:
+    from dynamo_lint.regions.model import ENTRY
+
     return [
         lint_finding(
             "DYN902",
@@ -288,6 +290,7 @@ def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Findin
             advice(site, "`"),
         )
         for site in regions.unresolved
+        if site.kind == ENTRY
     ]
 
 

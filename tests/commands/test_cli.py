@@ -233,6 +233,63 @@ def test_naming_the_file_with_the_entry_reports_what_it_compiles_elsewhere(
     assert cli.run(["other.py", "-q"]) == 0
 
 
+@pytest.mark.parametrize("path", ["torch.py", "torch/__init__.py"])
+@pytest.mark.parametrize("text", ["", "def seed(): pass\n", "compile("])
+def test_a_file_that_hides_torch_is_told_and_hides_no_finding(
+    here: Path, capsys: pytest.CaptureFixture[str], path: str, text: str
+) -> None:
+    (here / "a.py").write_text(COUNTER)
+    assert cli.run(["a.py", "--output-format", "concise", "-q"]) == 1
+    before = capsys.readouterr().out
+    (here / path).parent.mkdir(exist_ok=True)
+    (here / path).write_text(text)
+    told = f"{path} hides torch where code is run from its folder (what it lacks is judged as torch's)"
+    for named in ("a.py", "."):
+        assert cli.run([named, "--output-format", "concise"]) == 1
+        out, said = capsys.readouterr()
+        assert before in out
+        assert told in said
+    assert cli.run(["a.py", "--output-format", "json", "-q"]) == 1
+    (gap,) = json.loads(capsys.readouterr().out)["unresolved"]
+    assert (gap["kind"], gap["path"], gap["why"]) == ("library", "a.py", told)
+    assert cli.run(["regions", "a.py"]) == 0
+    assert f"Not followed to the end:\n    a.py:1  import torch: {told}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("helpers/torch.py", ""),  # found by what is run from that folder alone
+        ("torch/helpers.py", ""),  # a folder without `__init__.py` comes after the library
+        ("torch.py", "from somewhere import *\n"),
+    ],
+)
+def test_a_file_that_hides_no_library_is_not_told(
+    here: Path, capsys: pytest.CaptureFixture[str], path: str, text: str
+) -> None:
+    (here / "a.py").write_text(COUNTER)
+    (here / path).parent.mkdir(exist_ok=True)
+    (here / path).write_text(text)
+    cli.run(["a.py"])
+    assert "hides" not in capsys.readouterr().err
+
+
+def test_a_file_that_hides_another_library_is_told_where_a_name_is_missing(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    decorated = (
+        "import functools\n\nimport torch\n\nN = 0\n\n\n@functools.partial(torch.compile, dynamic=True)\n"
+    )
+    counts = "def step(x):\n    global N\n    N += 1\n    return x * N\n\n\nfor _ in range(9):\n    step(torch.ones(2))\n"
+    (here / "a.py").write_text(decorated + counts)
+    (here / "functools.py").write_text("")
+    assert cli.run(["a.py"]) == 1
+    assert "functools.py hides functools" in capsys.readouterr().err
+    (here / "functools.py").write_text("def partial(function, **options): return function\n")
+    cli.run(["a.py"])
+    assert "hides" not in capsys.readouterr().err
+
+
 def test_a_comment_silences_what_an_entry_in_a_named_file_compiles(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
