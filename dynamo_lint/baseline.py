@@ -139,13 +139,18 @@ def updated(
     reported: Collection[str],
     level: Callable[[str], Level],
 ) -> str:
-    """The text of a baseline for `findings`; entries that this run could not see stay as they are."""
+    """The text of a baseline for `findings`; entries that this run could not see stay as they are.
+
+    Of a file that was not reported on it saw what entries elsewhere compile: that may be more or fewer.
+    """
     counts = Counter(baseline.key(finding, root) for finding in findings if finding.code != UNUSED)
+    kept: Counter[Key] = Counter()
     for entry in baseline.entries:
         path = baseline.local(entry.key.path, root)
         seen = path in reported or not (root / path).exists()
         if not seen or entry.key.code not in level(path).codes:
-            counts[entry.key] += entry.count
+            kept[entry.key] += entry.count
+    counts |= kept
     rows = [
         {"path": key.path, "code": key.code, "symbol": key.symbol, "subject": key.subject}
         | ({"count": count} if count > 1 else {})

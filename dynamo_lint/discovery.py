@@ -2,9 +2,10 @@
 
 Naming a folder lints the Python files below it, minus what Git ignores and `exclude` leaves out. Naming a
 file, or a folder that is part of a project, reads that project whole, because what is compiled is rarely
-decided in the file that suffers, but reports on what was named alone: so a hook that passes changed files
-agrees with a run over everything. A folder is part of a project if it is a package, if its code imports what
-lies beside it there, or if a script above imports it; else it is one of its own, as an example is.
+decided in the file that suffers, but reports on what was named, and on what that compiles, alone: so a hook
+that passes changed files agrees with a run over everything. A folder is part of a project if it is a package,
+if its code imports what lies beside it there, or if a script above imports it; else it is one of its own, as
+an example is. Of a file outside of any project the files beside it are read that it imports, directly or not.
 
 A link is followed as far as what was named reaches, its repository or project included: what lies beyond is
 not the project's own, and a checkout can hold a link to any file of the user.
@@ -38,6 +39,11 @@ LARGEST_SETTINGS = 200_000
 """Bytes; nobody writes so much configuration by hand."""
 _MOST_SETTINGS = 5000
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_][A-Za-z_0-9]*)", re.MULTILINE)
+
+_STATEMENT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([.\w]*)[ \t]+import[ \t]+(\([^)]*|[^\n#;]*)|import[ \t]+([^\n#;]*))", re.MULTILINE
+)
+_DOTTED = re.compile(rb"[A-Za-z_][\w.]*")
 
 ENVIRONMENT = "pyvenv.cfg"
 """The file that marks a virtual environment, of any folder name (docs.python.org/3/library/venv.html)."""
@@ -378,10 +384,14 @@ def discover(
     if force_exclude:
         folders = [path for path in folders if not _left_out(path, excludes, repositories)]
         single = [path for path in single if not _left_out(path, excludes, repositories)]
-    projects = {
-        project
-        for path in single
-        if path.name != NAMELESS.name and (project := files.project_above(path.parent))
+    within = {path: files.project_above(path.parent) for path in single if path.name != NAMELESS.name}
+    projects = {project for project in within.values() if project is not None}
+    texts = {_absolute(path): text for path, text in given.items()}
+    beside = {
+        file
+        for path, project in within.items()
+        if project is None
+        for file in _beside(path, texts.get(path), excludes)
     }
 
     tops = _tops([*folders, *projects], single)
@@ -392,8 +402,8 @@ def discover(
         tops = _tops([*folders, *projects], single)
         walks |= {project: _walk(project, excludes, repositories, tops) for project in larger}
     reported = {file for folder in folders for file in walks[folder].files} | set(map(str, single))
-    everything = {file for walk in walks.values() for file in walk.files} | reported
-    root = _root([*named, *projects])
+    everything = {file for walk in walks.values() for file in walk.files} | reported | beside
+    root = _root([*named, *projects, *map(Path, beside)])
     top = os.path.join(root, "")
     passed_over = {file for walk in walks.values() for file in walk.passed_over} - reported
     outside = {file for walk in walks.values() for file in walk.outside} - reported
@@ -407,7 +417,7 @@ def discover(
         errors=tuple(
             FileError(path, 1, f"this folder cannot be listed: {why}") for path, why in sorted(unlistable)
         ),
-        given={_relative(str(_absolute(path)), top): text for path, text in given.items()},
+        given={_relative(str(path), top): text for path, text in texts.items()},
         settings=partial(_settings, tuple(walks.values()), top),
     )
 
@@ -447,6 +457,48 @@ def _imported(paths: Iterable[str]) -> set[str]:
         with suppress(OSError):
             found.update(name.decode() for name in _IMPORT.findall(files.read_named(Path(path))))
     return found
+
+
+def _beside(script: Path, text: bytes | None, excludes: Ignores) -> set[str]:
+    """The files that a script without a project imports, and those that these import, below its folder.
+
+    A module of a package counts its imports from the folder of the package.
+    """
+    top = script.parent
+    while (top / "__init__.py").is_file() and top != top.parent:
+        top = top.parent
+    tops = (os.path.realpath(top),)
+    found: set[str] = set()
+    pending = [script]
+    while pending:
+        path = pending.pop()
+        source = text if path == script else None
+        with suppress(OSError):
+            source = files.read(path) if source is None else source
+        for stem in _imported_stems(source or b"", path, top):
+            for file in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")):
+                own = file.is_file() and files.inside(file, tops) and file.stat().st_size <= LARGEST
+                if own and file != script and str(file) not in found and not excludes.match(str(file), False):
+                    found.add(str(file))
+                    pending.append(file)
+    return found
+
+
+def _imported_stems(source: bytes, path: Path, top: Path) -> Iterator[Path]:
+    """The paths, without an ending, that the import statements of a file may mean below a folder."""
+    for module, names, modules in _STATEMENT.findall(source):
+        dotted = module.decode().lstrip(".")
+        base = top
+        if dots := len(module) - len(dotted):
+            base = path.parents[min(dots, len(path.parents)) - 1]
+        if not base.is_relative_to(top):
+            continue
+        wanted = [name.decode() for name in _DOTTED.findall(names or modules)]
+        if module:
+            wanted = [dotted, *(f"{dotted}.{name}".strip(".") for name in wanted)]
+        for name in wanted:
+            parts = [part for part in name.split(".") if part]
+            yield from (base.joinpath(*parts[:count]) for count in range(1, len(parts) + 1))
 
 
 def _excludes(exclude: Sequence[tuple[Path, Sequence[str]]]) -> Ignores:

@@ -48,6 +48,13 @@ def last_names(verb: str) -> frozenset[str]:
 
 
 @cache
+def packages() -> frozenset[str]:
+    """The top-level modules of all libraries of which any dotted name is known: `torch`, `functools`."""
+    rows = (names for library in libraries().values() for names in library.values())
+    return frozenset(name.partition(".")[0] for names in rows for name in names if "." in name)
+
+
+@cache
 def pairs(verb: str) -> Mapping[str, str]:
     """The names that any library has under a verb, each with what is said of it."""
     return {name: rows[verb][name] for rows in libraries().values() for name in rows.get(verb, ())}

@@ -11,7 +11,7 @@ from dynamo_lint.findings import SEVERITIES, FileError, Finding
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A compile site that is no entry, and why."""
+    """A compile site that is no entry, or another place that was not followed to the end, and why."""
 
     path: str
     line: int
@@ -19,6 +19,8 @@ class Site:
     why: str
     candidates: tuple[str, ...] = ()
     """Classes and functions, as `module:name`, that an unresolved one may mean."""
+    kind: str = "entry"
+    """Of an unresolved one, as in `regions.model`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,13 @@ class Compiled:
     functions: int
     """However many ways lead to them."""
     unresolved: tuple[Site, ...] = ()
-    """Those whose target could not be named."""
+    """Those whose target could not be named, and places in compiled code that were not followed."""
     skipped: tuple[Site, ...] = ()
     """Those that compile nothing of the linted code."""
+    leading: int = 0
+    """Entries in the files reported on that compile functions of others."""
+    elsewhere: tuple[str, ...] = ()
+    """The files of those functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class Report:
     """Findings that the baseline knows."""
     unfinished: int = 0
     """Places that were not analysed to the end and that no finding here tells of."""
+    outside: frozenset[str] = frozenset()
+    """Files with findings whose compile entry, and not whose line, is in a file reported on."""
     lacks_entries: bool = False
     """Nothing in the project is compiled, and the settings want that to fail."""
     fail_level: str = "warning"

@@ -228,6 +228,40 @@ def test_folder_apart_from_the_project_around_it_is_read_alone(here: Path, files
     assert find("a").files == tuple(own)
 
 
+def test_a_script_outside_of_any_project_reads_what_it_imports_beside_it(here: Path) -> None:
+    texts = {
+        "train.py": "import os, moe\nfrom nets import (\n    layers,\n    heads as h,\n)\nfrom .here import x\n",
+        "moe.py": "def f():\n    import deep.er.est\n",
+        "nets/__init__.py": "",
+        "nets/layers.py": "from .parts import Part\nfrom . import more\nfrom ... import above\n",
+        "nets/heads.py": "import torch",
+        "nets/parts.py": "import train",
+        "nets/more.py": "",
+        "nets/unused.py": "",
+        "deep/er/est.py": "",
+        "here.py": "",
+        "other.py": "",
+        "../above.py": "",
+    }
+    make(here, *texts)
+    for name, text in texts.items():
+        (here / name).write_text(text)
+    (here / "torch.py").symlink_to(here.parent / "above.py")
+    found = find("train.py")
+    assert found.reported == {"train.py"}
+    assert found.files == (
+        *("deep/er/est.py", "here.py", "moe.py", "nets/__init__.py", "nets/heads.py", "nets/layers.py"),
+        *("nets/more.py", "nets/parts.py", "train.py"),
+    )
+    assert find("nets/heads.py").files == ("nets/heads.py",)
+    assert find("nets/parts.py").files == tuple(sorted({*found.files}))
+    assert find("train.py", exclude=["moe.py"]).files == tuple(
+        name for name in found.files if name not in ("moe.py", "deep/er/est.py")
+    )
+    given = discover([Path("train.py")], [], given={Path("train.py"): b"import other"})
+    assert given.files == ("other.py", "train.py")
+
+
 def test_named_file_gets_the_same_paths_from_inside_the_project(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

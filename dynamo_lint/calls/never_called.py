@@ -14,6 +14,8 @@ from dynamo_lint.program.classes import OF_MODULES, SELF_RETURNING
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 from dynamo_lint.values.arguments import argument_for
+from dynamo_lint.values.model import Context, ExternalInstance, Instance
+from dynamo_lint.values.points_to import evaluate
 
 _COMPILED = frozenset({"forward", "__call__", "compile", "dynamo_ctx", "module"})
 """Attributes of a compiled module that run compiled, compile, or are what a wrapper holds; the others belong
@@ -46,6 +48,49 @@ def is_set_aside(project: Project, where: FunctionRef, call: Call) -> bool:
     if name is None or _methods(project, where, name, call.line, _DEEPEST) is None:
         return False
     return any(Name(name) in walk(value) for value in _values(project.function(where), name, call.line))
+
+
+def owner_of_call(project: Project, where: FunctionRef, call: Call) -> Expr | None:
+    """The object whose `__call__` the result of a call is stored as, if it is known for an object.
+
+    Python looks `__call__` up on classes alone: `m.__call__ = torch.compile(m)` changes nothing for `m(x)`.
+    """
+    for store in project.function(where).stores:
+        if store.name == "__call__" and untested(store.value) == call:
+            values = evaluate(project, store.owner, Context(where, project.owner(where)))
+            called = (
+                site.call.function
+                for _, site in project.calls_of("__call__")
+                if isinstance(site.call.function, Attribute)
+            )
+            if any(not isinstance(one.value, Call) for one in called if isinstance(one, Attribute)):
+                return None  # by its name it is found
+            if values and all(isinstance(value, Instance | ExternalInstance) for value in values):
+                return store.owner
+    return None
+
+
+def methods_called_on(project: Project, where: FunctionRef, call: Call, compiled: Expr) -> Methods:
+    """The methods of a module without a forward that its file calls on what a compile call makes of it."""
+    values = evaluate(project, compiled, Context(where, project.owner(where)))
+    refs = [value.ref for value in values if isinstance(value, Instance)]
+    function = project.function(where)
+    holders: list[Expr] = [Name(one.name) for one in function.bindings if untested(one.value) == call]
+    holders += [Attribute(one.owner, one.name) for one in function.stores if untested(one.value) == call]
+    if not call.arguments and isinstance(call.function, Attribute):  # in place
+        holders.append(call.function.value)
+    found: dict[str, None] = {}
+    for key, other in project.files[where.path].functions.items():
+        for callee in (site.call.function for site in other.calls):
+            if not isinstance(callee, Attribute) or callee.value not in holders:
+                continue
+            name = callee.value.id if isinstance(callee.value, Name) else ""
+            same = not name or project.home_of(name, FunctionRef(where.path, key)) == project.home_of(
+                name, where
+            )
+            if same and callee.name not in _COMPILED | OF_MODULES:
+                found.update({callee.name: None} if any(project.method(r, callee.name) for r in refs) else {})
+    return tuple(found)
 
 
 def _name_of(project: Project, where: FunctionRef, call: Call) -> str | None:

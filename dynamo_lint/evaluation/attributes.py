@@ -203,7 +203,7 @@ def _of_instance(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
         found = next((held for way in ways if (held := way(pts, ref, name))), EMPTY)
     if found and pts.swaps:
         found = union([found, patches.swapped(pts, ref, found)])
-    found = pts.capped(found)
+    found = pts.capped(found, (ref, name))
     # `DDP(model)` stands for the model here, and so does what is behind its `.module`.
     return {Instance(ref): Confidence.LIKELY} if not found and name in _UNWRAPPING else found
 

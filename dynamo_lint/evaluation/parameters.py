@@ -60,7 +60,8 @@ def parameter_values(pts: PointsTo, parameter: Parameter, context: Context, dire
         alternatives.note(pts.project, passed)  # a table is filled with it
     if direct:
         more.append(hosts.passed_by_library(pts, parameter, context))
-    found = pts.capped(union([default, passed, *more])) or as_overridden(
+    slot = context.function, parameter.name
+    found = pts.capped(union([default, passed, *more]), slot) or as_overridden(
         pts.project, parameter, context.function
     )
     if known:

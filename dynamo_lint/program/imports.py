@@ -157,6 +157,8 @@ class ModuleFinder:
         if sibling is not None and (alone or (file.is_script and not outside)):
             return sibling
         named = [path for path in self._by_name.get(dotted, ()) if "." in dotted or _is_top(path)]
+        if outside:  # only what is run from that folder finds the file before the library
+            named = [path for path in named if importer.startswith(_folder(path))]
         if sibling is not None and not outside and named and all("/" in path for path in named):
             return sibling  # nearer than what lies beside scripts in another folder
         if not named:
@@ -194,6 +196,12 @@ def _imports(file: FileFacts, dotted: str) -> bool:
     """Whether a file imports a module: one that is called like itself is a library that it is made for."""
     bound = (binding.value for function in file.functions.values() for binding in function.bindings)
     return any(isinstance(one, Import) and one.level == 0 and one.module == dotted for one in bound)
+
+
+def _folder(path: str) -> str:
+    """The folder, with its slash, that a module or package lies in."""
+    where = path.removesuffix("/__init__.py")
+    return where[: where.rfind("/") + 1]
 
 
 def _is_top(path: str) -> bool:

@@ -34,6 +34,10 @@ _ASKED = "__getattr__"
 _MODULES = ir.Attribute(ir.Name("sys"), "modules")
 _OWN_NAME = ir.Name("__name__")
 _OPTIMIZE = frozenset(map(ExternalSymbol, knowledge.in_order("compiles_with")))
+_TORCH = COMPILE.partition(".")[0]
+_LIBRARIES = knowledge.packages()
+HIDING = "files that hide a library"
+"""The key of those, as far as names that they lack were asked for, in `Project.memo`."""
 _DEEPEST = 100
 """How many names an alias may go through."""
 Ref = TypeVar("Ref", ClassRef, FunctionRef)
@@ -222,7 +226,9 @@ class Project:
         """The modules that a file imports everything from, with what they bind if they import nothing so."""
         sources = self._stars.get(path)
         if sources is None:
-            found = (s for star in self.files[path].stars for s in self.imported_modules(star, path))
+            found = [s for star in self.files[path].stars for s in self.imported_modules(star, path)]
+            hidden = (one.path for one in found if isinstance(one, File) and self._hides_library(one.path))
+            found += (ExternalSymbol(self.files[one].module) for one in hidden)
             sources = self._stars[path] = [(source, self._bound_in(source)) for source in found]
         return sources
 
@@ -254,7 +260,12 @@ class Project:
         match owner:
             case File(path):
                 found = self._global(name, path)
-                if name in self.global_bindings(path) or not self.files[path].is_package:
+                if name in self.global_bindings(path):
+                    return found
+                if self._hides_library(path):
+                    inner = self.find_module(f"{self.files[path].module}.{name}", path)
+                    return (File(inner),) if inner else self._of_hidden(path, name)
+                if not self.files[path].is_package:
                     return found
                 if any(not isinstance(symbol, ExternalSymbol) for symbol in found):
                     return found  # `from .name import *` rebinds what importing the submodule had bound
@@ -286,6 +297,25 @@ class Project:
             found = found if len(found) == 1 else []
             self.memo[key] = tuple(s for one in found for s in self.symbols(ir.Name(name), one))
         return self.memo[key]  # type: ignore[return-value]
+
+    def _hides_library(self, path: str) -> bool:
+        """Whether a file is called like a library of which something is known, and does not stand in for it.
+
+        A package of many modules does, and a file that may have any name; nobody has a torch of their own.
+        """
+        file = self.files[path]
+        if file.module not in _LIBRARIES or file.stars or (file.error is None and self._is_lazy(path)):
+            return False
+        below = path.removesuffix("__init__.py")
+        alone = not file.is_package or not any(p.startswith(below) for p in self.files if p != path)
+        return alone or file.module == _TORCH
+
+    def _of_hidden(self, path: str, name: str) -> tuple[Symbol, ...]:
+        """The symbol of a library that a file of the same name lacks."""
+        hidden = self.memo.setdefault(HIDING, set())
+        assert isinstance(hidden, set)
+        hidden.add(path)
+        return (ExternalSymbol(f"{self.files[path].module}.{name}"),)
 
     def _is_lazy(self, path: str) -> bool:
         if not self.files[path].is_package:

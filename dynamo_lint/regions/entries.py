@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dynamo_lint.calls.compiled_calls import compiles_something
 from dynamo_lint.calls.contexts import comes_back, depends_on
-from dynamo_lint.calls.never_called import is_set_aside
+from dynamo_lint.calls.never_called import is_set_aside, owner_of_call
 from dynamo_lint.conditions.arguments import (
     enabled,
     gives_another,
@@ -403,7 +403,8 @@ class _Search:
                 return []
             found = self._roots(context, site, "call", argument, pts.before(argument, context, site.call))
             if isinstance(found, list) and self._only_returns(site.call.function, where):
-                if not (site.unused or is_set_aside(self._project, where, site.call)):
+                lost = site.unused or is_set_aside(self._project, where, site.call)
+                if not (lost or owner_of_call(self._project, where, site.call)):
                     return found
                 return [replace(root, targets=(), module=None) for root in found]  # nobody calls the result
             return found

@@ -81,9 +81,13 @@ class Call(NamedTuple):
     """How many functions the call may run, of which the target is one."""
 
 
+ENTRY, LIBRARY = "entry", "library"
+"""Kinds of what is unresolved: a compile site, and an import of a file that hides a library."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """A compile site whose target could not be named."""
+    """A place where the analysis ended: a compile site whose target could not be named, or another gap."""
 
     path: str
     line: int
@@ -95,6 +99,8 @@ class Unresolved:
     """A module near the site, where no name says anything: what a declaration looks like here."""
     lacks: str = ""
     """Why no declaration is called for: `forward` if the module has none, `code` if it is a library's."""
+    kind: str = ENTRY
+    """`entry`; a `call`, `class` or `closure` in compiled code that was not followed; or `library`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +208,15 @@ def part(regions: Regions, paths: Collection[str]) -> Regions:
         for one in regions.hot
         if one.function.path in paths or not here.isdisjoint(one.entries)
     ]
+    concerned = {one.function.path for one, _ in hot}.union(paths)
     kept = sorted(here.union(*(entries for _, entries in hot)))
     numbers = {old: new for new, old in enumerate(kept)}
     return replace(
         regions,
         entries=tuple(regions.entries[number] for number in kept),
         hot=tuple(replace(one, entries=tuple(numbers[old] for old in entries)) for one, entries in hot),
-        unresolved=tuple(site for site in regions.unresolved if site.path in paths),
+        unresolved=tuple(
+            site for site in regions.unresolved if site.path in (paths if site.kind == ENTRY else concerned)
+        ),
         skipped=tuple(site for site in regions.skipped if site.path in paths),
     )

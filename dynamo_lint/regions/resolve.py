@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from dynamo_lint.calls import reaching_definitions
 from dynamo_lint.evaluation import attributes, expressions, parameters
@@ -14,7 +15,7 @@ from dynamo_lint.regions.declared import assumed_entries, declared_entries, idle
 from dynamo_lint.regions.entries import find_entries
 from dynamo_lint.regions.model import Regions, Skipped
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.unresolved import compile_flags
+from dynamo_lint.regions.unresolved import closures_alone, compile_flags, hidden_libraries, left_to_many
 from dynamo_lint.regions.walk import trace
 from dynamo_lint.values.points_to import Answers, PointsTo
 
@@ -57,11 +58,13 @@ def resolve(
     roots = [*found, *declared, *assumed_entries(project, options.assume)]
     if not (roots or unresolved or comments or unknown):
         unresolved = compile_flags(project)
-    hot, calls = trace(project, roots, options)
+    hot, calls, cuts = trace(project, roots, options)
     entries = tuple(root.entry for root in roots)
     none = tuple(sorted(set(skipped), key=lambda one: (one.path, one.line, one.expression)))
     idle = idle_declarations(project, options, unknown, comments)
-    return project, Regions(entries, hot, (*unresolved, *comments), calls, none, idle)
+    regions = Regions(entries, hot, (*unresolved, *comments), calls, none, idle)
+    gaps = *cuts, *left_to_many(project, hot), *closures_alone(project, regions), *hidden_libraries(project)
+    return project, replace(regions, unresolved=(*regions.unresolved, *gaps))
 
 
 def _name(project: Project, symbol: str) -> str:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from dynamo_lint import knowledge
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import Expr
+from dynamo_lint.index.ir import MODULE_KEY, Expr
 from dynamo_lint.models.instantiation import BUILDERS
 from dynamo_lint.program.files import is_for_tests
-from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
-from dynamo_lint.regions.model import Unresolved
-from dynamo_lint.values.model import Compiled, ExternalInstance, Instance, ValueSet
+from dynamo_lint.program.hierarchy import only_declares, overrides, subclasses
+from dynamo_lint.program.project import HIDING, Project
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
+from dynamo_lint.regions.model import LIBRARY, CompiledFunction, Regions, Unresolved
+from dynamo_lint.values.model import Compiled, Context, ExternalInstance, Instance, ValueSet
+from dynamo_lint.values.points_to import evaluate
 
 _MOST = 3
 
@@ -116,6 +119,70 @@ def describe(expr: Expr) -> str:
         case ir.Typed(value) | ir.Narrowed(value):
             return describe(value)
     return "…"
+
+
+def left_to_many(project: Project, hot: Iterable[CompiledFunction]) -> Iterator[Unresolved]:
+    """The compiled methods that leave it to subclasses what they do, which are too many to follow."""
+    for ref in dict.fromkeys(one.function for one in hot):
+        owner, function = project.owner(ref), project.function(ref)
+        if owner is None or not only_declares(function):
+            continue
+        name, below = ref.key.rpartition(".")[2], subclasses(project, owner)
+        if below and not overrides(project, owner, name):
+            why = f"{len(below)} subclasses say what it does, too many to follow"
+            yield Unresolved(ref.path, function.line, function.qualname, why, kind="class")
+
+
+def closures_alone(project: Project, regions: Regions) -> Iterator[Unresolved]:
+    """The closures that are all that is known of their region, and call what is not known."""
+    reached: dict[int, set[FunctionRef]] = defaultdict(set)
+    for one in regions.hot:
+        for number in one.entries:
+            reached[number].add(one.function)
+    alone = (next(iter(functions)) for functions in reached.values() if len(functions) == 1)
+    for ref in sorted({one for one in alone if ".<locals>." in one.key}):
+        unknown = dict.fromkeys(_unknown_callees(project, ref))
+        if unknown:
+            called = " and ".join(f"`{describe(callee)}`" for callee in unknown)
+            function = project.function(ref)
+            why = f"it calls {called}, of which nothing is known, and no more of its region is"
+            yield Unresolved(ref.path, function.line, function.qualname, why, kind="closure")
+
+
+def _unknown_callees(project: Project, ref: FunctionRef) -> Iterator[Expr]:
+    """The callees of a closure that a function around it holds, or an object of ours, and no value tells."""
+    context = Context(ref, project.owner(ref))
+    for site in project.function(ref).calls:
+        match site.call.function:
+            case ir.Name(name) as callee:
+                held = MODULE_KEY != project.home_of(name, ref).key != ref.key
+            case ir.Attribute(owner, name) as callee:
+                owners = [v.ref for v in evaluate(project, owner, context) if isinstance(v, Instance)]
+                held = any(name in project.own_stores(part) for one in owners for part in project.mro(one))
+            case _:
+                continue
+        if held and not evaluate(project, callee, context):
+            yield callee
+
+
+def hidden_libraries(project: Project) -> Iterator[Unresolved]:
+    """The first import in each file that means another one, which hides a library and lacks names of it."""
+    hiding = project.memo.get(HIDING, frozenset())
+    assert isinstance(hiding, set | frozenset)
+    for path in sorted(hiding):
+        library = project.files[path].module
+        lacks = f"what it lacks is judged as {library}'s"
+        why = f"{path} hides {library} where code is run from its folder ({lacks})"
+        for importer, file in project.files.items():
+            lines = [
+                binding.line
+                for function in file.functions.values()
+                for binding in function.bindings
+                if isinstance(binding.value, ir.Import) and binding.value.module == library
+                if File(path) in project.imported_modules(binding.value, importer)
+            ]
+            if lines:
+                yield Unresolved(importer, min(lines), f"import {library}", why, kind=LIBRARY)
 
 
 _FLAGS = knowledge.names("compile_flags")

@@ -31,9 +31,10 @@ from dynamo_lint.regions import delegation
 from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.compile_names import CONVENTION
 from dynamo_lint.regions.edge_conditions import Switches, if_given, never_runs, without_gradients
-from dynamo_lint.regions.model import Call, CompiledFunction, Root
+from dynamo_lint.regions.model import Call, CompiledFunction, Root, Unresolved
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.targets import is_kept_eager, of_few, of_receiver, shown, targets_of
+from dynamo_lint.regions.unresolved import describe
 from dynamo_lint.values.arguments import ENOUGH, as_given
 from dynamo_lint.values.model import (
     Arguments,
@@ -46,21 +47,22 @@ from dynamo_lint.values.model import (
     ValueSet,
 )
 from dynamo_lint.values.patches import patched_callee
-from dynamo_lint.values.points_to import FAN_OUT, evaluate, points_to_of
+from dynamo_lint.values.points_to import FAN_OUT, Slot, evaluate, points_to_of
 
 Calls = dict[Node, tuple[Call, ...]]
 
 
 def trace(
     project: Project, roots: list[Root], options: RegionOptions
-) -> tuple[tuple[CompiledFunction, ...], Calls]:
-    """All hot functions, strongest evidence first, with the shortest chain of that strength, and calls."""
+) -> tuple[tuple[CompiledFunction, ...], Calls, tuple[Unresolved, ...]]:
+    """All hot functions, strongest evidence first, with the shortest chain of that strength, their calls, and
+    the calls of which not all candidates were followed."""
     walk = _Walk(project, options)
     walk.run(roots)
     if left_out := walk.without_gradients():
         walk = _Walk(project, options)
         walk.run(roots, left_out)
-    return walk.hot(), walk.calls()
+    return walk.hot(), walk.calls(), tuple(walk.cuts())
 
 
 def _choices(edges: list[Edge]) -> list[int]:
@@ -91,6 +93,8 @@ class _Walk:
         self._boundaries = Boundaries(project, options)
         self._guesses = options.guesses
         self._protocols = protocols.defined(project)
+        self._cuts: dict[tuple[FunctionRef, int, str], tuple[Value, ...]] = {}
+        """The candidates of a call that are not followed, as they are too many, by place and callee."""
         self._delegates = "__getattr__" in project.named("methods")
         self._properties = project.named("properties")
 
@@ -315,8 +319,14 @@ class _Walk:
         pts = points_to_of(self._project)
         values = patched_callee(pts, call.function, context)
         if is_wrapped(self._project, call.function, context.function):
-            values = of_few(pts, of_receiver(pts, values, context))
-        values = shown(pts, values, FAN_OUT)
+            values = of_receiver(pts, values, context)
+            kept = shown(pts, of_few(pts, values), FAN_OUT)
+        else:
+            kept = shown(pts, values, FAN_OUT)
+        self._note_cut(
+            call, context, tuple(v for v in values if v not in kept) or self._left_out(call, context)
+        )
+        values = kept
         yield from self._by_caller(call.function, context, values, call.line)
         for value, confidence in values.items():
             match value:
@@ -337,6 +347,52 @@ class _Walk:
                         if isinstance(bound, Instance):
                             edges = self._callbacks(edges, call, context)
                         yield from self._passed(call.function, context, bound, edges)
+
+    def _note_cut(self, call: ir.Call, context: Context, left_out: tuple[Value, ...]) -> None:
+        if left_out:
+            self._cuts.setdefault((context.function, call.line, describe(call.function)), left_out)
+
+    def _left_out(self, call: ir.Call, context: Context) -> tuple[Value, ...]:
+        """The candidates that were too many for the attribute or parameter that is called."""
+        generic, callee = points_to_of(self._project).generic, call.function
+        match callee:
+            case ir.Attribute(owner, name) if generic:
+                owners = [v.ref for v in evaluate(self._project, owner, context) if isinstance(v, Instance)]
+                slots: list[Slot] = [(ref, name) for ref in owners]
+                for part in (part for ref in owners for part in self._project.mro(ref)):
+                    for where, store in self._project.own_stores(part).get(name, ()):
+                        slots += [(where, store.value.id)] if isinstance(store.value, ir.Name) else []
+                return tuple(dict.fromkeys(v for slot in slots for v in generic.get(slot, ())))
+            case ir.Name(name) if generic:
+                return generic.get((self._project.home_of(name, context.function), name), ())
+        return ()
+
+    def cuts(self) -> Iterator[Unresolved]:
+        """The calls that may run what is not compiled otherwise, by one of too many candidates."""
+        hot = {node.function for node in self._visits}
+        for (where, line, text), values in self._cuts.items():
+            targets = targets_of(self._project, dict.fromkeys(values, Confidence.POSSIBLE))
+            missing = {one.function for one in targets} - hot
+            if where in hot and missing:
+                why = f"it may run any of {len(values)} candidates, too many to follow"
+                yield Unresolved(where.path, line, text, why, kind="call")
+        for node, edges in self._edges.items() if not self._guesses else ():
+            if self._visits[node].confidence < Confidence.POSSIBLE:
+                yield from self._guessed(node.function, edges)
+
+    def _guessed(self, where: FunctionRef, edges: list[Edge]) -> Iterator[Unresolved]:
+        """The calls of a function that may run what is compiled by a guess alone, as they are spelled."""
+        found: dict[tuple[int, str], set[str]] = {}
+        for edge in edges:
+            visit = self._visits.get(edge.target)
+            if edge.callee is not None and visit is not None and visit.confidence == Confidence.POSSIBLE:
+                name = self._project.function(edge.target.function).qualname
+                found.setdefault((edge.line, edge.callee), set()).add(name)
+        for (line, callee), names in found.items():
+            why = (
+                f"it may also run {' and '.join(sorted(names))}, which `--min-confidence possible` reports on"
+            )
+            yield Unresolved(where.path, line, callee, why, kind="call")
 
     def _leaving(self, edges: Iterator[Edge], call: ir.Call) -> Iterator[Edge]:
         for edge in edges:

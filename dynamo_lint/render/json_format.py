@@ -34,6 +34,7 @@ def render(report: Report, _: View) -> str:
             "findings": len(report.findings),
             "suppressed": report.suppressed,
             "accepted": report.accepted,
+            "elsewhere": list(report.compiled.elsewhere),
         },
         "findings": [finding_object(finding) for finding in report.findings],
         "errors": [picked(error, "path", "line", "message") for error in report.errors],
@@ -54,8 +55,8 @@ def skipped_object(site: Site | Skipped | Unresolved) -> dict[str, Any]:
 
 
 def unresolved_object(site: Site | Unresolved) -> dict[str, Any]:
-    """A compile site whose target is unknown, with what it may mean."""
-    return {**skipped_object(site), "candidates": list(site.candidates)}
+    """A place that was not followed to the end: of which kind, and what a compile site may mean."""
+    return {**skipped_object(site), "candidates": list(site.candidates), "kind": site.kind}
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.model import CompiledFunction, Entry, Regions
+from dynamo_lint.regions.model import ENTRY, CompiledFunction, Entry, Regions
 from dynamo_lint.render.json_format import SCHEMA_VERSION, skipped_object, unresolved_object
 from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.sources import Sources
@@ -60,13 +60,21 @@ def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
         if not rows:
             lines.append(f"    {_shared(number, regions, look)}")
         lines.append("")
-    if regions.unresolved:
+    entries = [site for site in regions.unresolved if site.kind == ENTRY]
+    if entries:
         lines.append(look.paint("Compile sites that could not be resolved:", bold=True))
-        for site in regions.unresolved:
+        for site in entries:
             lines.append(
                 f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {clean(site.why)}"
             )
             lines.append(f"        {clean(advice(site))}")
+        lines.append("")
+    if gaps := [site for site in regions.unresolved if site.kind != ENTRY]:
+        lines.append(look.paint("Not followed to the end:", bold=True))
+        lines += [
+            f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {clean(site.why)}"
+            for site in gaps
+        ]
         lines.append("")
     if regions.skipped:
         lines.append(look.paint("Compile sites that compile nothing of this code:", bold=True))

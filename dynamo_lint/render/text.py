@@ -25,6 +25,9 @@ WAYS_TO_DECLARE = (
     ('regions = ["package.module:Class"]', "in [tool.dynamo-lint] of pyproject.toml"),
 )
 
+_MOST_NAMED = 3
+"""Files that the summary names."""
+
 GUARD = (
     "A guard is the check that torch makes before it reuses compiled code; if it fails, torch compiles again."
 )
@@ -205,7 +208,7 @@ def summary(report: Report, look: Look, explain: bool = False, assumed: bool = T
         lines.append(f"{counted(report.suppressed, 'finding')} silenced by comments.")
     if report.accepted:
         lines.append(f"{counted(report.accepted, 'finding')} accepted by the baseline.")
-    lines += _fixable(report)
+    lines += [*_compiled_elsewhere(report, look), *_fixable(report)]
     hazards = sorted({finding.code for finding in report.findings if finding.code not in LINT_RULES})
     if explain and any(finding.effect for finding in report.findings):
         lines.append(GUARD)
@@ -228,15 +231,22 @@ def verdict(report: Report) -> str:
     counts = Counter(finding.severity for finding in report.findings)
     severities = ", ".join(counted(counts[word], word) for word in reversed(SEVERITIES) if counts[word])
     places = len({finding.span.path for finding in report.findings})
-    return "; ".join([f"Found {severities} in {places} of {files}", _compiled(report), *gaps]) + "."
+    of = counted(places, "file") if report.outside else f"{places} of {files}"
+    return "; ".join([f"Found {severities} in {of}", _compiled(report), *gaps]) + "."
 
 
 def _gaps(report: Report) -> Sequence[str]:
     """The counts of all that was given up without a finding that says so."""
     gaps = []
-    if sites := len(report.compiled.unresolved):
+    kinds = Counter(site.kind for site in report.compiled.unresolved)
+    hidden = sorted({site.why for site in report.compiled.unresolved if site.kind == "library"})
+    if sites := kinds["entry"]:
         were = counted(sites, "compile site was", "compile sites were")
         gaps.append(f"{were} not understood (see `dynamo-lint regions`)")
+    if places := kinds.total() - kinds["entry"] - kinds["library"]:
+        were = counted(places, "place in compiled code was", "places in compiled code were")
+        gaps.append(f"{were} not followed to the end (see `dynamo-lint regions`)")
+    gaps += map(clean, hidden)
     if report.unfinished:
         were = counted(report.unfinished, "function or class was", "functions or classes were")
         gaps.append(f"{were} not analysed to the end (see `--select DYN906`)")
@@ -267,6 +277,22 @@ def _fixable(report: Report) -> Sequence[str]:
 def _compiled(report: Report) -> str:
     functions = counted(report.compiled.functions, "compiled function")
     return f"{functions} from {counted(report.compiled.entries, 'compile entry', 'compile entries')}"
+
+
+def _compiled_elsewhere(report: Report, look: Look) -> Sequence[str]:
+    """Where the functions stand that the entries of the reported files compile in others."""
+    paths = report.compiled.elsewhere
+    if not paths:
+        return []
+    names = [look.place(path) for path in paths[:_MOST_NAMED]]
+    if len(paths) > _MOST_NAMED:
+        names.append(counted(len(paths) - _MOST_NAMED, "more file"))
+    *first, last = names
+    entries = counted(report.compiled.leading, "compile entry", "compile entries")
+    what = "it compiles" if report.compiled.leading == 1 else "they compile"
+    where = f"{', '.join(first)} and {last}" if first else last
+    there = counted(sum(finding.span.path in report.outside for finding in report.findings), "finding")
+    return [f"{entries} here; what {what} is in {where} ({there} there)."]
 
 
 def _nothing_compiled() -> Sequence[str]:

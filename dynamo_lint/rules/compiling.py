@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dynamo_lint.calls.never_called import methods_of_uncalled
+from dynamo_lint.calls.never_called import methods_called_on, methods_of_uncalled, owner_of_call
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Call
@@ -13,6 +13,7 @@ from dynamo_lint.index.walking import children
 from dynamo_lint.interpreter.find import runs
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef
+from dynamo_lint.regions.unresolved import describe
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, named, placed
 from dynamo_lint.rules.interpreted import EAGER, stated
 from dynamo_lint.state.provenance import Tables
@@ -46,6 +47,46 @@ def discarded_compile_result(rule: Rule, tables: Tables, context: Context) -> It
                 step="discards the compiled callable",
             )
             yield placed(rule, tables, context, ref, tables.bodies.position(ref.path, node), claim)
+        for line, call in wanted.items():
+            if owner := owner_of_call(tables.project, ref, call):
+                yield at_line(rule, tables, context, ref, line, _stored_as_call(describe(owner), call))
+    yield from _without_forward(rule, tables, context)
+
+
+def _stored_as_call(owner: str, call: Call) -> Claim:
+    compiled = describe(call.arguments[0])
+    return Claim(
+        message=f"the result of `torch.compile({compiled})` is stored as `{owner}.__call__`, which Python "
+        f"looks up on classes alone: `{owner}(...)` runs eagerly",
+        cost="everything runs eagerly, as if `torch.compile` were not there",
+        effect="eager",
+        subject=f"torch.compile({compiled})",
+        advice=f"keep it under another name and call that, or compile a module in place: `{owner}.compile()`",
+        step="stores the compiled callable where no call finds it",
+    )
+
+
+def _without_forward(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """The findings for modules that are compiled without a forward, and used by other methods."""
+    lacking = {(one.path, one.line) for one in tables.regions.unresolved if one.lacks == "forward"}
+    for where, site in tables.project.calls_of("compile") if lacking else ():
+        call = site.call
+        inside = call.function.value if isinstance(call.function, ir.Attribute) else None
+        compiled = call.arguments[0] if call.arguments else inside
+        if (where.path, call.line) not in lacking or compiled is None:
+            continue
+        if methods := methods_called_on(tables.project, where, call, compiled):
+            called = " and ".join(f"`{method}`" for method in methods)
+            claim = Claim(
+                message=f"`{describe(call)}` compiles nothing: the class has no `forward`, and its {called} "
+                "runs eagerly",
+                cost="everything runs eagerly, as if `torch.compile` were not there",
+                effect="eager",
+                subject=describe(call),
+                advice=f"compile the method: `m.{methods[0]} = torch.compile(m.{methods[0]})`",
+                step="compiles a module without a forward",
+            )
+            yield at_line(rule, tables, context, where, call.line, claim)
 
 
 def _discarded(

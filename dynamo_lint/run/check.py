@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dynamo_lint import files
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import Discovered
-from dynamo_lint.findings import Finding
+from dynamo_lint.findings import Finding, Fix
 from dynamo_lint.levels import Level, levels_of
+from dynamo_lint.lintrules import LINT_RULES
 from dynamo_lint.report import Report
 from dynamo_lint.run.declared import is_compiled
 from dynamo_lint.run.judge import Judged, judge, position, with_fingerprints
@@ -51,13 +53,17 @@ def check(
         new, _ = baseline.subtract(accepted, heard, found.root)
         entries = baseline.unused(accepted, missed, found.root, judged.hot_paths & found.reported, level)
         new += _wanted(with_fingerprints(entries), level)
+    outside = frozenset(one.span.path for one in heard if one.code not in LINT_RULES) - found.reported
     unfinished = Counter(one.code for one in raw)["DYN906"] - Counter(one.code for one in new)["DYN906"]
     return Report(
         root=found.root,
         torch_version=settings.torch_version,
         files=len(found.reported),
+        outside=outside,
         compiled=judged.compiled,
-        findings=tuple(sorted(new, key=position)),
+        findings=tuple(
+            _advice_only(one) if one.span.path in outside else one for one in sorted(new, key=position)
+        ),
         errors=judged.errors,
         suppressed=len(_wanted(silenced, level)),
         accepted=len(set(heard) - set(new)),
@@ -92,11 +98,13 @@ def _suppressions(
     catalogue: Mapping[str, str],
     sources: Sources,
 ) -> tuple[list[Finding], list[Finding]]:
-    """The findings that comments of the reported files silence, and findings for those that do nothing."""
+    """The findings that comments silence, and findings for those comments of the reported files that do
+    nothing."""
     comments: list[Suppression] = []
     idle: list[Finding] = []
     unparsed = {error.path for error in judged.errors}
-    commented = sorted((content.commented & reported) - unparsed)
+    concerned = reported.union(finding.span.path for finding in judged.findings)
+    commented = sorted((content.commented & concerned) - unparsed)
     if not commented:
         return [], []
     from dynamo_lint import suppressions
@@ -105,11 +113,21 @@ def _suppressions(
     for path in commented:
         here, unknown = suppressions.read(path, sources.text(path), catalogue)
         comments += here
+        if path not in reported:
+            continue  # all that other entries compile there was not judged
         idle += unknown
         # Where nothing is compiled nothing was judged, so no comment there can be called unused.
         if path in judged.hot_paths:
             idle += suppressions.unused(here, lines, level(path).codes)
     return suppressions.covered(raw, comments), idle
+
+
+def _advice_only(finding: Finding) -> Finding:
+    """A finding in a file that nobody has named: `--fix` leaves that file as it is."""
+    if finding.fix is None or not finding.fix.edits:
+        return finding
+    message = f"{finding.fix.message}; name {finding.span.path} to have it fixed"
+    return replace(finding, fix=Fix("display", message))
 
 
 def _wanted(findings: Iterable[Finding], level: Callable[[str], Level]) -> list[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -121,9 +121,8 @@ def _judge_facts(
     raw = [*_hazards(settings, project, regions, sources)]
     raw += [_unreadable(error) for error in errors]
     raw += _unresolved(regions, facts)
-    raw = [finding for finding in raw if finding.span.path in found.reported or finding.code == "DYN901"]
     return Judged(
-        findings=tuple(with_fingerprints(raw)),
+        findings=tuple(_concerning(found.reported, regions, with_fingerprints(raw))),
         errors=tuple(errors),
         hot_paths=frozenset(hot.function.path for hot in regions.hot),
         compiled=_compiled(regions, found.reported),
@@ -132,23 +131,36 @@ def _judge_facts(
     )
 
 
-def _compiled(regions: Regions, reported: Collection[str]) -> Compiled:
-    """How much of the reported files is compiled, and by how many entries anywhere."""
-    functions = {hot.function: hot.entries[:1] for hot in regions.hot if hot.function.path in reported}
+def _concerning(
+    reported: Collection[str], regions: Regions, findings: Iterable[Finding]
+) -> Iterator[Finding]:
+    """The findings whose line is in a reported file, or whose compile entry is."""
     here = {number for number, entry in enumerate(regions.entries) if entry.path in reported}
+    reached = {hot.function.id for hot in regions.hot if not here.isdisjoint(hot.entries)}
+    for finding in findings:
+        entered = finding.region is not None and finding.region[0] in reported
+        within = not reached.isdisjoint((finding.symbol, finding.subject))
+        if entered or within or finding.span.path in reported or finding.code == "DYN901":
+            yield finding
+
+
+def _compiled(regions: Regions, reported: Collection[str]) -> Compiled:
+    """How much the entries of the reported files compile, and how much of these files others do."""
+    from dynamo_lint.regions.model import part
+
+    shown = part(regions, reported)
+    functions = {hot.function for hot in shown.hot}
+    outside = [hot for hot in shown.hot if hot.function.path not in reported]
     return Compiled(
-        entries=len(here.union(*functions.values())),
+        entries=len(shown.entries),
         functions=len(functions),
         unresolved=tuple(
-            Site(site.path, site.line, site.expression, site.why, site.candidates)
-            for site in regions.unresolved
-            if site.path in reported
+            Site(site.path, site.line, site.expression, site.why, site.candidates, site.kind)
+            for site in shown.unresolved
         ),
-        skipped=tuple(
-            Site(site.path, site.line, site.expression, site.why)
-            for site in regions.skipped
-            if site.path in reported
-        ),
+        skipped=tuple(Site(site.path, site.line, site.expression, site.why) for site in shown.skipped),
+        leading=len({number for hot in outside for number in hot.entries}),
+        elsewhere=tuple(sorted({hot.function.path for hot in outside})),
     )
 
 
@@ -266,6 +278,8 @@ def _unreadable(error: FileError) -> Finding:
 
 
 def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Finding]:
+    from dynamo_lint.regions.model import ENTRY
+
     return [
         lint_finding(
             "DYN902",
@@ -276,6 +290,7 @@ def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Findin
             advice(site, "`"),
         )
         for site in regions.unresolved
+        if site.kind == ENTRY
     ]
 
 

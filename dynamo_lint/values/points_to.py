@@ -49,6 +49,9 @@ _ANYTHING = 500
 An interpreter's stack or a tracer's table of operators holds everything, looked up by a hundred names.
 """
 
+Slot = tuple[ClassRef | FunctionRef, str]
+"""An attribute of a class, or a parameter of a function."""
+
 Sites = tuple[tuple[Context, CallSite], ...]
 """Calls, each with where it stands."""
 
@@ -90,6 +93,8 @@ class PointsTo:
         self.swaps = swaps
         self.guesses = guesses
         self.by_name = by_name
+        self.generic: dict[Slot, tuple[Value, ...]] = {}
+        """The objects and classes that were too many for an attribute or a parameter."""
         self._answers = answers
         self._questions = Solver()
         self._holding: dict[Value, bool] = {}
@@ -216,8 +221,11 @@ class PointsTo:
                 return self._holding[value]
         return False
 
-    def capped(self, values: ValueSet) -> ValueSet:
-        """The values, merely possible where they are too many classes to be anything but a generic slot."""
+    def capped(self, values: ValueSet, slot: Slot | None = None) -> ValueSet:
+        """The values, merely possible where they are too many classes to be anything but a generic slot.
+
+        The classes that are left out of a slot are kept in `generic`.
+        """
         tiers: ValueSet = {
             v: confidence
             for v, confidence in values.items()
@@ -233,6 +241,8 @@ class PointsTo:
             v: confidence for v, confidence in tiers.items() if confidence == Confidence.CERTAIN
         }
         others: ValueSet = {v: confidence for v, confidence in values.items() if v not in tiers}
+        if slot is not None and not self.guesses:
+            self.generic[slot] = tuple(tiers)
         return union([certain if len(certain) <= FAN_OUT else EMPTY, self.guessed(values), others])
 
     def choice(self, refs: Iterable[ClassRef]) -> frozenset[ClassRef]:

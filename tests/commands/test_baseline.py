@@ -107,6 +107,16 @@ def test_what_a_run_cannot_see_is_neither_called_unused_nor_dropped(here: Path) 
     assert [entry["path"] for entry in entries(here)] == ["a.py", "other/b.py"]
 
 
+def test_what_an_entry_in_a_named_file_compiles_elsewhere_is_accepted_once(here: Path) -> None:
+    model, _, entry = COUNTER.partition("model = ")
+    (here / "a.py").write_text(model)
+    (here / "train.py").write_text("import torch\nfrom a import Counter\n\nmodel = " + entry)
+    for named in ("train.py", ".", "train.py", "a.py"):
+        run("--update-baseline", named)
+        assert [(one["path"], one.get("count", 1)) for one in entries(here)] == [("a.py", 1)]
+        assert run("train.py") == run("a.py") == run(".") == 0
+
+
 def test_configuration_names_a_baseline_beside_itself(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("--update-baseline")
     (here / "dynamo-lint.toml").write_text('baseline = "known.json"\n')

@@ -204,7 +204,106 @@ def test_naming_one_file_finds_the_entry_in_another(here: Path, capsys: pytest.C
     assert one["chain"][0]["path"] == "train.py"
     assert cli.run(["--output-format", "json", "-q"]) == 1
     assert json.loads(capsys.readouterr().out)["findings"] == [one]
-    assert cli.run(["train.py", "-q"]) == 0
+
+
+def test_naming_the_file_with_the_entry_reports_what_it_compiles_elsewhere(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, _, entry = COUNTER.partition("model = ")
+    (here / "a.py").write_text(model)
+    (here / "train.py").write_text("import torch\nfrom a import Counter\n\nmodel = " + entry)
+    (here / "other.py").write_text("import a\n")
+    assert cli.run(["--output-format", "json", "-q"]) == 1
+    (whole,) = json.loads(capsys.readouterr().out)["findings"]
+    assert cli.run(["train.py", "--output-format", "json", "-q"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    (one,) = document["findings"]
+    assert {**one, "fix": None} == {**whole, "fix": None}
+    assert one["fix"]["edits"] == []
+    assert one["fix"]["message"].endswith("name a.py to have it fixed")
+    assert document["summary"]["elsewhere"] == ["a.py"]
+    assert cli.run(["train.py", "--output-format", "concise"]) == 1
+    said = capsys.readouterr().err
+    assert "Found 1 error in 1 file; 1 compiled function from 1 compile entry." in said
+    assert "1 compile entry here; what it compiles is in a.py (1 finding there)." in said
+    assert "fixable" not in said
+    before = (here / "a.py").read_text()
+    assert cli.run(["train.py", "--fix", "--unsafe-fixes", "-q"]) == 1
+    assert (here / "a.py").read_text() == before
+    assert cli.run(["other.py", "-q"]) == 0
+
+
+@pytest.mark.parametrize("path", ["torch.py", "torch/__init__.py"])
+@pytest.mark.parametrize("text", ["", "def seed(): pass\n", "compile("])
+def test_a_file_that_hides_torch_is_told_and_hides_no_finding(
+    here: Path, capsys: pytest.CaptureFixture[str], path: str, text: str
+) -> None:
+    (here / "a.py").write_text(COUNTER)
+    assert cli.run(["a.py", "--output-format", "concise", "-q"]) == 1
+    before = capsys.readouterr().out
+    (here / path).parent.mkdir(exist_ok=True)
+    (here / path).write_text(text)
+    told = f"{path} hides torch where code is run from its folder (what it lacks is judged as torch's)"
+    for named in ("a.py", "."):
+        assert cli.run([named, "--output-format", "concise"]) == 1
+        out, said = capsys.readouterr()
+        assert before in out
+        assert told in said
+    assert cli.run(["a.py", "--output-format", "json", "-q"]) == 1
+    (gap,) = json.loads(capsys.readouterr().out)["unresolved"]
+    assert (gap["kind"], gap["path"], gap["why"]) == ("library", "a.py", told)
+    assert cli.run(["regions", "a.py"]) == 0
+    assert f"Not followed to the end:\n    a.py:1  import torch: {told}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("helpers/torch.py", ""),  # found by what is run from that folder alone
+        ("torch/helpers.py", ""),  # a folder without `__init__.py` comes after the library
+        ("torch.py", "from somewhere import *\n"),
+    ],
+)
+def test_a_file_that_hides_no_library_is_not_told(
+    here: Path, capsys: pytest.CaptureFixture[str], path: str, text: str
+) -> None:
+    (here / "a.py").write_text(COUNTER)
+    (here / path).parent.mkdir(exist_ok=True)
+    (here / path).write_text(text)
+    cli.run(["a.py"])
+    assert "hides" not in capsys.readouterr().err
+
+
+def test_a_file_that_hides_another_library_is_told_where_a_name_is_missing(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    decorated = (
+        "import functools\n\nimport torch\n\nN = 0\n\n\n@functools.partial(torch.compile, dynamic=True)\n"
+    )
+    counts = "def step(x):\n    global N\n    N += 1\n    return x * N\n\n\nfor _ in range(9):\n    step(torch.ones(2))\n"
+    (here / "a.py").write_text(decorated + counts)
+    (here / "functools.py").write_text("")
+    assert cli.run(["a.py"]) == 1
+    assert "functools.py hides functools" in capsys.readouterr().err
+    (here / "functools.py").write_text("def partial(function, **options): return function\n")
+    cli.run(["a.py"])
+    assert "hides" not in capsys.readouterr().err
+
+
+def test_a_comment_silences_what_an_entry_in_a_named_file_compiles(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, _, entry = COUNTER.partition("model = ")
+    comment = "self.calls += 1  # dynamo-lint: ignore[DYN101] only here"
+    (here / "a.py").write_text(
+        model.replace("self.calls += 1", comment) + "x = 1  # dynamo-lint: ignore[DYN1]\n"
+    )
+    (here / "train.py").write_text("import torch\nfrom a import Counter\n\nmodel = " + entry)
+    assert cli.run(["train.py", "--fail-level", "note"]) == 0
+    said = capsys.readouterr().err
+    assert "No findings: 1 compiled function from 1 compile entry in 1 file." in said
+    assert "1 compile entry here; what it compiles is in a.py (0 findings there)." in said
+    assert "1 finding silenced by comments." in said
 
 
 def test_fingerprint_survives_edits_elsewhere_in_the_file(

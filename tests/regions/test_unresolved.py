@@ -296,3 +296,85 @@ def test_an_unknown_object_that_is_compiled_as_modules_are_is_reported(
 ) -> None:
     _, regions = resolve_text(code)
     assert [site.expression for site in regions.unresolved] == expected
+
+
+# --- what was not followed to the end -------------------------------------------------------------------
+
+CALLED = """
+class Outer(nn.Module):
+    def __init__(self, inner: Inner):
+        super().__init__()
+        self.inner = inner
+    def forward(self, x): return self.inner(x)
+"""
+DECLARED = "class Inner(nn.Module):\n    def forward(self, x): raise NotImplementedError\n"
+
+
+def _parts(number: int, base: str = "nn.Module") -> str:
+    return "".join(f"class Part{n}({base}):\n    def forward(self, x): return x\n" for n in range(number))
+
+
+def gaps(code: str, **options: object) -> list[tuple[str, str, str]]:
+    _, regions = resolve_text(code, **options)
+    return [(gap.kind, gap.expression, gap.why) for gap in regions.unresolved if gap.kind != "entry"]
+
+
+def test_a_call_with_too_many_candidates_is_told() -> None:
+    outer = CALLED.replace(": Inner", "")
+    made = "".join(f"Outer(Part{n}()).compile()\n" for n in range(9))
+    why = "it may run any of 9 candidates, too many to follow"
+    assert gaps(_parts(9) + outer + made) == [("call", "self.inner", why)]
+    assert gaps(_parts(9) + outer + made, guesses=True) == []  # they are followed
+    assert gaps(_parts(8) + outer + made.replace("Part8", "Part7")) == []
+    compiled = "".join(f"Part{n}().compile()\n" for n in range(9))
+    assert gaps(_parts(9) + outer + made + compiled) == []  # nothing is missing
+
+
+def test_a_base_whose_subclasses_are_too_many_is_told() -> None:
+    code = CALLED + "def build(inner: Inner): return torch.compile(Outer(inner))"
+    why = "41 subclasses say what it does, too many to follow"
+    assert gaps(DECLARED + _parts(41, "Inner") + code) == [("class", "Inner.forward", why)]
+    assert gaps(DECLARED + _parts(7, "Inner") + code) == []
+
+
+def test_subclasses_that_are_only_guessed_are_told() -> None:
+    code = (
+        DECLARED + _parts(2, "Inner") + CALLED + "def build(inner: Inner): return torch.compile(Outer(inner))"
+    )
+    why = "it may also run Part1.forward, which `--min-confidence possible` reports on"
+    assert gaps(code + "\nTAKEN = [Part0]") == [("call", "inner", why)]
+    assert gaps(code + "\nTAKEN = [Part0]", guesses=True) == []
+    assert gaps(code) == gaps(code + "\nTAKEN = [Part0, Part1]") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "called"),
+    [
+        ("return given(x)", "`given`"),
+        ("return other(given(x))", "`given` and `other`"),
+        ("return given.view(x) + torch.sin(x)", None),  # a tensor has methods too
+        ("return helper(x)", None),
+        ("return x.given()", None),
+        ("return print(x)", None),
+    ],
+)
+def test_a_closure_that_is_its_whole_region_and_calls_what_is_not_known_is_told(
+    body: str, called: str | None
+) -> None:
+    code = f"def helper(x): return x\ndef make(given, other):\n    def inner(x):\n        {body}\n    return torch.compile(inner)"
+    why = f"it calls {called}, of which nothing is known, and no more of its region is"
+    assert gaps(code) == ([("closure", "make.<locals>.inner", why)] if called else [])
+
+
+def test_a_closure_over_an_object_whose_module_is_not_known_is_told() -> None:
+    code = """
+class Trainer:
+    def __init__(self, model): self.model = model
+    def step(self):
+        @torch.compile
+        def inner(x): return self.model(x)
+        return inner
+"""
+    why = "it calls `self.model`, of which nothing is known, and no more of its region is"
+    assert gaps(code) == [("closure", "Trainer.step.<locals>.inner", why)]
+    assert gaps(code + _parts(1) + "Trainer(Part0())") == []

@@ -1337,3 +1337,128 @@ def drive():
     for _ in range(3):
         for start in range(0, 16, 4):
             yield run(data[start : start + 4])
+
+
+# %% a result that is stored as the __call__ of an object
+class Counting(Wave):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1
+        return super().forward(x) * self.n
+
+
+def drive():
+    net = Counting()
+    net.__call__ = torch.compile(net.__call__)  # expect: DYN501 eager
+    for _ in range(12):
+        yield net(X)
+
+
+# %% a result that is stored as the __call__ of an object that is no module
+class Plain:
+    def __call__(self, x):
+        return (x * 2).sin()
+
+
+def drive():
+    plain = Plain()
+    plain.__call__ = torch.compile(plain.__call__, dynamic=True)  # expect: DYN501 eager
+    for _ in range(12):
+        yield plain(X)
+
+
+# %% a result that is stored as the __call__ of an object and called by that name
+def drive():
+    net = Wave()
+    net.__call__ = torch.compile(net.__call__)
+    for _ in range(12):
+        yield net.__call__(X)
+
+
+# %% a result that is stored as the __call__ of a class
+class Other(Wave):
+    pass
+
+
+Other.__call__ = torch.compile(Other.__call__)
+
+
+def drive():
+    net = Other()
+    for _ in range(12):
+        yield net(X)
+
+
+# %% a result that is stored as the forward of an object
+def drive():
+    net = Wave()
+    net.forward = torch.compile(net.forward)
+    for _ in range(12):
+        yield net(X)
+
+
+# %% a module without a forward, whose other method is called
+class Decoder(nn.Module):
+    def generate(self, x):
+        return (x * 2).sin()
+
+
+def drive():
+    decoder = torch.compile(Decoder())  # expect: DYN501 eager
+    for _ in range(12):
+        yield decoder.generate(X)
+
+
+# %% a module without a forward that is compiled in place, whose other method is called
+class Decoder(nn.Module):
+    def generate(self, x):
+        return (x * 2).sin()
+
+
+class App:
+    def __init__(self):
+        self.decoder = Decoder()
+        self.decoder.compile()  # expect: DYN501 eager
+
+    def run(self, x):
+        return self.decoder.generate(x)
+
+
+def drive():
+    app = App()
+    for _ in range(12):
+        yield app.run(X)
+
+
+# %% a module without a forward, whose method is compiled
+class Decoder(nn.Module):
+    def generate(self, x):
+        return (x * 2).sin()
+
+
+def drive():
+    decoder = Decoder()
+    decoder.generate = torch.compile(decoder.generate)
+    for _ in range(12):
+        yield decoder.generate(X)
+
+
+# %% a module without a forward that its subclass has
+class Base(nn.Module):
+    def generate(self, x):
+        return self(x)
+
+
+class Decoder(Base):
+    def forward(self, x):
+        return (x * 2).sin()
+
+
+def drive():
+    decoder = Decoder()
+    decoder.compile()
+    for _ in range(12):
+        yield decoder.generate(X)
