@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +14,21 @@ from dynamo_lint.commands.output import deliver, look_at, warn_of_links
 from dynamo_lint.selectors import closest, hint
 from dynamo_lint.terminal import counted
 from dynamo_lint.trouble import Trouble
+
+if TYPE_CHECKING:
+    from dynamo_lint.regions.model import Unresolved
+    from dynamo_lint.run.judge import Judged
+
+
+def _programs(judged: Judged) -> tuple[Unresolved, ...]:
+    """The programs that were not followed to their end: only running them shows that."""
+    from dynamo_lint.regions.model import PROGRAM, Unresolved
+
+    return tuple(
+        Unresolved(site.path, site.line, site.expression, site.why, kind=site.kind)
+        for site in judged.compiled.unresolved
+        if site.kind == PROGRAM
+    )
 
 
 @click.command(cls=SectionedCommand)
@@ -38,6 +54,7 @@ def regions(
     from dynamo_lint.regions.why import is_called, why_not
     from dynamo_lint.render import regions as render
     from dynamo_lint.run.declared import is_compiled
+    from dynamo_lint.run.judge import judge
     from dynamo_lint.run.reading import read_content, read_facts
     from dynamo_lint.sources import Sources
 
@@ -50,7 +67,8 @@ def regions(
         facts = read_facts(content, sources, means, gathering.add)
         _, what = with_deep_stack(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
         is_compiled(settings, found, sources, bool(what.hot), what.idle, means)
-    shown = part(what, found.reported)
+        programs = _programs(judge(settings, found, content, sources, means)) if why is None else ()
+    shown = part(replace(what, unresolved=(*what.unresolved, *programs)), found.reported)
     look = look_at(found.root, color)
     if why is not None:
         chosen = [hot for hot in what.hot if is_called(hot.function.id, why)]

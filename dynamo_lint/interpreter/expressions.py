@@ -629,9 +629,12 @@ class Expressions(Tracing):
         raise NotImplementedError
 
     def lost(self, values: Iterable[object], site: Site, why: str) -> None:
-        """Give up where something unknown gets a value whose state it may change."""
-        if any(map(self._has_state, values)):
-            self.give_up(site, why)
+        """Weaken the run where what is unknown may change the state of a value; tell of a compiled one."""
+        given = [*filter(self._has_state, values)]
+        if any(map(_is_compiled, given)):
+            self.give_up(site, f"{why}, and it gets compiled code")
+        elif given:
+            self.weaken()
 
     def _has_state(self, value: object) -> bool:
         """Whether a value is an object or function of the project, or a small container with one in it."""
@@ -819,6 +822,13 @@ _STATEFUL = (Object, Closure, Wrapper, Partial, Decorated, Unwrapped)
 def _inside(frame: Frame) -> Frame:
     """The frame of a comprehension in a function."""
     return Frame(frame.where, outer=frame, owner=frame.owner, traced=frame.traced, comprehension=True)
+
+
+def _is_compiled(value: object) -> bool:
+    """Whether a value is compiled, or a module that holds something compiled."""
+    if isinstance(value, Object):
+        return any(part.compiled is not None for part in value.tree())
+    return isinstance(value, Wrapper | Unwrapped)
 
 
 def bounds(index: slice) -> tuple[object, object, object]:

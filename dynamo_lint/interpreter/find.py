@@ -27,6 +27,7 @@ from dynamo_lint.program.files import in_tests, is_for_tests, is_rehearsal
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.boundaries import Disabling
+from dynamo_lint.regions.model import PROGRAM, Unresolved
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
@@ -47,6 +48,7 @@ _CALLS = 12
 class Run:
     """The events of one program, from a function that nothing else calls."""
 
+    root: FunctionRef
     met: tuple[Met, ...]
     """The compiled calls in order."""
     recompiles: tuple[Recompile, ...]
@@ -88,7 +90,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
             continue
         stage = Runner(tables.project, tables.bodies, failing, disabled, tables.torch_version)
         _run(stage, root)
-        whole = not (stage.unended or stage.cuts or is_rehearsal(root))
+        whole = not (stage.unended or stage.cut_at is not None or is_rehearsal(root))
         done |= stage.entered
         steps += stage.steps
         tried = in_tests(root.path)
@@ -103,7 +105,27 @@ def _runs(tables: Tables) -> Iterator[Run]:
         assigned = frozenset(place for place, known in stage.stored.items() if known)
         versions = _versions(stage) if whole else {}
         cuts = tuple(stage.cuts.values())
-        yield Run(met, *changes, idle, calls, alike, versions, assigned, tried, cuts)
+        yield Run(root, met, *changes, idle, calls, alike, versions, assigned, tried, cuts)
+
+
+def unfollowed(tables: Tables) -> Iterator[Unresolved]:
+    """The programs that were not followed to their end, each with the first reason; tests are left out."""
+    for run in runs(tables):
+        if not run.cuts or run.tried:
+            continue
+        cut, function = run.cuts[0], tables.project.function(run.root)
+        path, line = cut.site.place
+        here = path == run.root.path
+        where = f"line {line}" if here else f"{path}:{line}"
+        more = f" ({len(run.cuts) - 1} more below)" if len(run.cuts) > 1 else ""
+        name = run.root.path.rpartition("/")[2] if run.root.key == MODULE_KEY else function.qualname
+        yield Unresolved(
+            run.root.path,
+            line if here else max(function.line, 1),
+            name,
+            f"at {where} is {cut.why}{more}; what comes behind is judged by the rules alone",
+            kind=PROGRAM,
+        )
 
 
 def _idle(stage: Runner) -> frozenset[tuple[str, int]]:

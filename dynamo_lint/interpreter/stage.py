@@ -111,7 +111,7 @@ class Stage:
     cuts: dict[tuple[str, int], Cut] = field(default_factory=dict)
     """By file and line, in order, what was given up: see `give_up`."""
     cut_at: int | None = None
-    """How many compiled calls there had been when something was given up first, the current one left out."""
+    """How many compiled calls had ended, with 1 more outside of them, where it first was weakened."""
     doubt: int = 0
     """How many tests around the current line are unknown."""
     depth: int = 0
@@ -201,8 +201,12 @@ class Stage:
             raise Exhausted
 
     def give_up(self, site: Site, why: str) -> None:
-        """Note that something was not done as Python does it: behind it, the run refutes nothing."""
+        """Note that something was not done as Python does it, and tell of it."""
         self.cuts.setdefault(site.place, Cut(site, why))
+        self.weaken()
+
+    def weaken(self) -> None:
+        """Note that from here on the run shows what happens, and refutes nothing."""
         if self.cut_at is None:
             self.cut_at = len(self.met) + (self.trace is None)
 

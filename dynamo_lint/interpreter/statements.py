@@ -243,7 +243,7 @@ class Runner(Calls):
         elif not self.doubt or before is None:
             frame.result = value
         if UNKNOWN is not before is not None and before is not value and not isinstance(value, PLAIN):
-            self.give_up(self.current, "which of several values a function returns is not known")
+            self.weaken()  # which of the values the function returns is not known
         raise _Return
 
     def _Break(self, node: ast.Break, frame: Frame) -> None:

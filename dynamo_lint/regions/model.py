@@ -81,8 +81,8 @@ class Call(NamedTuple):
     """How many functions the call may run, of which the target is one."""
 
 
-ENTRY, LIBRARY = "entry", "library"
-"""Kinds of what is unresolved: a compile site, and an import of a file that hides a library."""
+ENTRY, LIBRARY, PROGRAM = "entry", "library", "program"
+"""Kinds of what is unresolved: a compile site, an import of a file that hides a library, and a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Unresolved:
     lacks: str = ""
     """Why no declaration is called for: `forward` if the module has none, `code` if it is a library's."""
     kind: str = ENTRY
-    """`entry`; a `call`, `class` or `closure` in compiled code that was not followed; or `library`."""
+    """`entry`; a `call`, `class` or `closure` in compiled code that was not followed; or another of these."""
 
 
 @dataclass(frozen=True, slots=True)

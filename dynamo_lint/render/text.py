@@ -243,7 +243,10 @@ def _gaps(report: Report) -> Sequence[str]:
     if sites := kinds["entry"]:
         were = counted(sites, "compile site was", "compile sites were")
         gaps.append(f"{were} not understood (see `dynamo-lint regions`)")
-    if places := kinds.total() - kinds["entry"] - kinds["library"]:
+    if programs := kinds["program"]:
+        were = counted(programs, "program was", "programs were")
+        gaps.append(f"{were} not followed to the end (see `dynamo-lint regions`)")
+    if places := kinds.total() - kinds["entry"] - kinds["library"] - kinds["program"]:
         were = counted(places, "place in compiled code was", "places in compiled code were")
         gaps.append(f"{were} not followed to the end (see `dynamo-lint regions`)")
     gaps += map(clean, hidden)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dynamo_lint.program.project import Project
     from dynamo_lint.program.refs import ClassRef, FunctionRef
     from dynamo_lint.program.tables import FilledTables
-    from dynamo_lint.regions.model import Regions
+    from dynamo_lint.regions.model import Regions, Unresolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,8 @@ def _judge_facts(
 
     project, regions = resolve(facts, settings.region_options, notes, gathered)
     errors = [*found.errors, *_file_errors(facts, found.reported)]
-    raw = [*_hazards(settings, project, regions, sources)]
+    raw, programs = _hazards(settings, project, regions, sources)
+    regions = replace(regions, unresolved=(*regions.unresolved, *programs))
     raw += [_unreadable(error) for error in errors]
     raw += _unresolved(regions, facts)
     return Judged(
@@ -177,15 +178,19 @@ def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
     return done
 
 
-def _hazards(settings: Settings, project: Project, regions: Regions, sources: Sources) -> list[Finding]:
+def _hazards(
+    settings: Settings, project: Project, regions: Regions, sources: Sources
+) -> tuple[list[Finding], list[Unresolved]]:
+    """The findings of the rules, and the programs that were not followed to their end."""
     from dynamo_lint.state.environment_writes import environment_writes
     from dynamo_lint.state.practice import practice_of
 
     compiled = regions.hot or regions.entries or regions.unresolved or regions.skipped
     if not (compiled or practice_of(project) or environment_writes(project)):
-        return []
+        return [], []
     # Imported late: a run over code that compiles nothing never needs the rules.
     from dynamo_lint.fixes.attach import attach
+    from dynamo_lint.interpreter.find import unfollowed
     from dynamo_lint.rules import judge
     from dynamo_lint.rules.base import Context
     from dynamo_lint.run.terms import own_contracts
@@ -201,12 +206,13 @@ def _hazards(settings: Settings, project: Project, regions: Regions, sources: So
     )
     tables = build(project, regions, sources.text, settings.torch_version)
     found = attach(judge(tables, context), tables, sources)
-    return [
+    findings = [
         *found,
         *(_skipped(project, ref, why) for ref, why in tables.skipped),
         *(_cut(project, ref) for ref in {h.function: None for h in regions.hot} if project.function(ref).cut),
         *(_not_compared(project, ref, why) for ref, why in tables.units.skipped),
     ]
+    return findings, [*unfollowed(tables)]
 
 
 def _skipped(project: Project, ref: FunctionRef, why: str) -> Finding:
