@@ -33,7 +33,7 @@ def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
 rule_option, fix_option = section("Rules"), section("Fixes")
 
 
-@click.command(cls=SectionedCommand, short_help="Lint Python files and folders (the default command).")
+@click.command(cls=SectionedCommand, short_help="Lint files, notebooks and folders (the default command).")
 @common.paths_argument
 @rule_option("--select", multiple=True, callback=_codes, metavar="CODES", help="Report only these rules.")
 @rule_option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Do not report these rules.")
@@ -107,7 +107,7 @@ def check(
     verbose: bool,
     **given: Any,
 ) -> None:
-    """Lint Python files and folders (the default command); `-` reads stdin."""
+    """Lint Python files, notebooks and folders (the default command); `-` reads stdin."""
     from dynamo_lint.commands import output
     from dynamo_lint.run.check import check as run_check
     from dynamo_lint.selectors import catalogue

@@ -225,7 +225,7 @@ def verdict(report: Report) -> str:
     """One sentence: how many findings in how much code, and what was given up."""
     files = counted(report.files, "file")
     if not report.files:
-        return "No Python files found."
+        return "No Python files or notebooks found."
     gaps = _gaps(report)
     if not report.findings:
         if not report.compiled.functions:
