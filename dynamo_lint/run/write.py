@@ -121,7 +121,8 @@ def _changes(path: str, shown: str, before: bytes, after: bytes) -> Iterator[str
         yield from _unified(shown, before, after)
         return
     for number, old, new in changed_cells(before, after):
-        yield from _unified(f"{shown}:cell {number}", *(text.encode() for text in (old, new)))
+        # The last line of a cell has no line end, which nobody wants to be told.
+        yield from _unified(f"{shown}:cell {number}", f"{old}\n".encode(), f"{new}\n".encode())
 
 
 def _quoted(path: str) -> str:

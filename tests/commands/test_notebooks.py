@@ -106,6 +106,7 @@ def test_fix_changes_the_lines_of_the_cell_and_diff_shows_them(
     status, out, _ = run(capsys, ".", "--diff", "--unsafe-fixes")
     assert (status, out.split("\n")[:2]) == (1, ["--- a.ipynb:cell 3", "+++ a.ipynb:cell 3"])
     assert "\n-        self.n += 1\n+        self.n = self.n + 1\n" in out
+    assert "No newline" not in out
     assert (here / "a.ipynb").read_text() == text
     status, _, err = run(capsys, ".", "--fix", "--unsafe-fixes")
     assert (status, err.split("\n")[0]) == (0, "Fixed 1 finding in 1 file.")
