@@ -1,9 +1,9 @@
 """Which files to read, and which of them to report on.
 
-Naming a folder lints the Python files below it, minus what Git ignores and `exclude` leaves out. Naming a
-file, or a folder that is part of a project, reads that project whole, because what is compiled is rarely
-decided in the file that suffers, but reports on what was named, and on what that compiles, alone: so a hook
-that passes changed files agrees with a run over everything. A folder is part of a project if it is a package,
+Naming a folder lints the Python files and notebooks below it, minus what Git ignores and `exclude` leaves
+out. Naming a file, or a folder that is part of a project, reads that project whole, because what is compiled
+is rarely decided in the file that suffers, but reports on what was named, and on what that compiles, alone:
+so a hook that passes changed files agrees with a run over everything. A folder is part of a project if it is a package,
 if its code imports what lies beside it there, or if a script above imports it; else it is one of its own, as
 an example is. Of a file outside of any project the files beside it are read that it imports, directly or not.
 
@@ -26,10 +26,13 @@ from pathlib import Path
 
 from dynamo_lint import files
 from dynamo_lint.findings import FileError
+from dynamo_lint.index import notebooks
 from dynamo_lint.trouble import Trouble
 
-LARGEST = 1_000_000
-"""Bytes; larger files are generated or data, and are passed over unless they are named."""
+LARGEST = {".py": 1_000_000, notebooks.ENDING: 20_000_000}
+"""How the names of code end, and bytes: larger files are generated or data, or notebooks full of pictures,
+and are passed over unless they are named."""
+CODE = tuple(LARGEST)
 
 PACKAGING = ("pyproject.toml", "setup.cfg")
 """Files with the metadata of a package."""
@@ -38,10 +41,10 @@ SETTINGS = (".yaml", ".yml", ".json", *PACKAGING)
 LARGEST_SETTINGS = 200_000
 """Bytes; nobody writes so much configuration by hand."""
 _MOST_SETTINGS = 5000
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_][A-Za-z_0-9]*)", re.MULTILINE)
+_IMPORT = re.compile(rb"^[ \t]*\"?(?:from|import)[ \t]+([A-Za-z_][A-Za-z_0-9]*)", re.MULTILINE)
 
 _STATEMENT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([.\w]*)[ \t]+import[ \t]+(\([^)]*|[^\n#;]*)|import[ \t]+([^\n#;]*))", re.MULTILINE
+    rb"^[ \t]*\"?(?:from[ \t]+([.\w]*)[ \t]+import[ \t]+(\([^)]*|[^\n#;]*)|import[ \t]+([^\n#;]*))", re.MULTILINE
 )
 _DOTTED = re.compile(rb"[A-Za-z_][\w.]*")
 
@@ -304,11 +307,11 @@ class Discovered:
     reported: frozenset[str]
     """The part of `files` whose findings are wanted."""
     passed_over: tuple[str, ...] = ()
-    """Files that were left out for their size."""
+    """Files that were left out for their size; those that would be reported on are errors too."""
     outside: tuple[str, ...] = ()
     """Links that were left out, because they lead out of what was named or to something else than code."""
     errors: tuple[FileError, ...] = ()
-    """Folders that could not be listed."""
+    """Folders that could not be listed, and files that are too large."""
     given: Mapping[str, bytes] = field(default_factory=dict)
     """Content that stands in for what is on the disk, by path."""
     settings: Callable[[], tuple[str, ...]] = tuple
@@ -366,7 +369,7 @@ def discover(
     force_exclude: bool = False,
     given: Mapping[Path, bytes] | None = None,
 ) -> Discovered:
-    """Find the Python files for the given paths; each set of `exclude` patterns counts from its folder.
+    """Find the code for the given paths; each set of `exclude` patterns counts from its folder.
 
     `given` holds the content of those paths that need not exist.
     """
@@ -408,18 +411,26 @@ def discover(
     passed_over = {file for walk in walks.values() for file in walk.passed_over} - reported
     outside = {file for walk in walks.values() for file in walk.outside} - reported
     unlistable = {(_relative(folder, top), why) for walk in walks.values() for folder, why in walk.unlistable}
+    too_large = {file for folder in folders for file in walks[folder].passed_over} - reported
     return Discovered(
         root=root,
         files=tuple(sorted(_relative(file, top) for file in everything)),
         reported=frozenset(_relative(file, top) for file in reported),
         passed_over=tuple(sorted(_relative(file, top) for file in passed_over)),
         outside=tuple(sorted(_relative(file, top) for file in outside)),
-        errors=tuple(
-            FileError(path, 1, f"this folder cannot be listed: {why}") for path, why in sorted(unlistable)
+        errors=(
+            *(FileError(path, 1, f"this folder cannot be listed: {why}") for path, why in sorted(unlistable)),
+            *(_too_large(_relative(file, top)) for file in sorted(too_large)),
         ),
         given={_relative(str(path), top): text for path, text in texts.items()},
         settings=partial(_settings, tuple(walks.values()), top),
     )
+
+
+def _too_large(path: str) -> FileError:
+    limit = files.size(LARGEST[os.path.splitext(path)[1]])
+    advice = "name the file on the command line to have it linted, or exclude it with `exclude`"
+    return FileError(path, 1, f"it is larger than {limit}", severity="warning", advice=advice)
 
 
 def _project_of(folder: Path, below: Sequence[str]) -> Path | None:
@@ -430,7 +441,7 @@ def _project_of(folder: Path, below: Sequence[str]) -> Path | None:
     if (folder / "__init__.py").exists():
         return project
     between = [above for above in folder.parents if above.is_relative_to(project)]
-    scripts = [os.path.join(above, name) for above in between for name in _names(above, (".py",))]
+    scripts = [os.path.join(above, name) for above in between for name in _names(above, CODE)]
     own = {folder.name, *_modules(folder)}
     if not own.isdisjoint(_imported(scripts)):
         return project
@@ -477,7 +488,7 @@ def _beside(script: Path, text: bytes | None, excludes: Ignores) -> set[str]:
             source = files.read(path) if source is None else source
         for stem in _imported_stems(source or b"", path, top):
             for file in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")):
-                own = file.is_file() and files.inside(file, tops) and file.stat().st_size <= LARGEST
+                own = file.is_file() and files.inside(file, tops) and file.stat().st_size <= LARGEST[".py"]
                 if own and file != script and str(file) not in found and not excludes.match(str(file), False):
                     found.add(str(file))
                     pending.append(file)
@@ -531,7 +542,7 @@ def _is_own(path: str, tops: tuple[str, ...], endings: tuple[str, ...]) -> bool:
 
 
 def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tuple[str, ...]) -> Walked:
-    """All Python files below a folder; links to folders come last, so that files keep their real names."""
+    """All code below a folder; links to folders come last, so that files keep their real names."""
     top = str(folder)
     ignores = _gitignores_above(folder, repositories)
     # A folder that was named is wanted even where it is ignored as a whole: then only what lies below counts.
@@ -566,19 +577,20 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tup
         for entry in entries:
             try:
                 is_folder = entry.is_dir()
-                if not is_folder and not (entry.name.endswith(".py") and entry.is_file()):
+                if not is_folder and not (entry.name.endswith(CODE) and entry.is_file()):
                     continue
                 size = 0 if is_folder else entry.stat().st_size
             except OSError:
                 continue  # gone by now, or a link to itself
             if omissions.match(entry.path, is_folder):
                 continue
-            if entry.is_symlink() and not _is_own(entry.path, tops, ("",) if is_folder else (".py",)):
+            if entry.is_symlink() and not _is_own(entry.path, tops, ("",) if is_folder else CODE):
                 outside.append(entry.path)
             elif is_folder:
                 (links if entry.is_symlink() else pending).append((entry.path, inner))
             else:
-                (found if size <= LARGEST else passed_over).append(entry.path)
+                largest = LARGEST[os.path.splitext(entry.name)[1]]
+                (found if size <= largest else passed_over).append(entry.path)
     return Walked(tuple(found), tuple(passed_over), tuple(outside), tuple(unlistable), tuple(searched), tops)
 
 

@@ -139,9 +139,10 @@ def _bounded(handle: int, expected: int, largest: int) -> bytes:
         room -= len(piece)
         wanted = min(_PIECE, room)
     if room <= 0:
-        raise OSError(errno.EFBIG, f"it is larger than {_size(largest)}")
+        raise OSError(errno.EFBIG, f"it is larger than {size(largest)}")
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def _size(number: int) -> str:
+def size(number: int) -> str:
+    """Return a number of bytes as people write it."""
     return f"{number // 1_000_000} MB" if number >= 1_000_000 else f"{number // 1000} kB"

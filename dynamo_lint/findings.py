@@ -100,3 +100,6 @@ class FileError:
     message: str
     needs: tuple[int, int] | None = None
     """The version of Python that its syntax needs, if that is newer than the one that runs."""
+    severity: str = "error"
+    advice: str = ""
+    """The way out, where it is another than to mend the file."""

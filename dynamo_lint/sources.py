@@ -1,4 +1,7 @@
-"""The content of files: bytes for the index, text and lines for what looks closer."""
+"""The content of files: bytes for the index, text and lines for what looks closer.
+
+That of a notebook is the module that its code cells are; only who writes or shows it asks for more.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dynamo_lint import files
 from dynamo_lint.index.decoding import decode
+from dynamo_lint.index.notebooks import Notebook, is_notebook, read
 from dynamo_lint.searches import SEARCHES
 
 if TYPE_CHECKING:
@@ -31,6 +35,7 @@ class Sources:
         self._top = str(root)
         self.overlay = overlay
         self._raw: dict[str, bytes] = {}
+        self._notebooks: dict[str, Notebook] = {}
         self._texts: dict[str, str] = {}
         self._lines: dict[str, list[str]] = {}
         self.consulted: set[str] = set()
@@ -44,18 +49,42 @@ class Sources:
         """The same content, with a memory of its own of what is asked for."""
         same = Sources(self.root, self.overlay)
         same._raw, same._texts, same._lines = self._raw, self._texts, self._lines
+        same._notebooks = self._notebooks
         return same
 
     def raw(self, path: str) -> bytes:
-        """The bytes of a file; raises what reading raises."""
+        """The code in a file; raises what reading raises."""
         self.consulted.add(path)
         return self._bytes(path)
 
+    def stored(self, path: str) -> bytes:
+        """The bytes of a file as they are stored; raises what reading raises."""
+        if is_notebook(path):
+            return self.notebook(path).text.encode()
+        return self._bytes(path)
+
+    def notebook(self, path: str) -> Notebook:
+        """A notebook with its cells; raises what reading raises."""
+        if path not in self._notebooks:
+            self._notebooks[path] = read(self._read(path))
+        return self._notebooks[path]
+
+    def cell(self, path: str, line: int) -> tuple[int, int] | None:
+        """The number of the cell of a notebook that a line stands in, and its line there; None elsewhere."""
+        try:
+            return self.notebook(path).place(line) if is_notebook(path) else None
+        except OSError:
+            return None
+
     def _bytes(self, path: str) -> bytes:
-        found = self.overlay.get(path)
-        if found is None and (found := self._raw.get(path)) is None:
-            found = self._raw[path] = files.read(os.path.join(self._top, path))
+        found = self._raw.get(path)
+        if found is None:
+            found = self._raw[path] = self.notebook(path).code if is_notebook(path) else self._read(path)
         return found
+
+    def _read(self, path: str) -> bytes:
+        found = self.overlay.get(path)
+        return files.read(os.path.join(self._top, path)) if found is None else found
 
     def text(
         self, path: str, function: Function | None = None, outline: Sequence[tuple[int, int]] | None = None

@@ -6,6 +6,7 @@ import os
 import re
 import textwrap
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -20,6 +21,15 @@ _ORDERS = re.compile(
 """What a CI service takes for an order wherever a log says it: `::error ::`, `##[error]`, `##vso[...]`."""
 
 
+def no_cell(path: str, line: int) -> tuple[int, int] | None:
+    """The cell of a line where there are no notebooks: none."""
+
+
+def numbered(cell: tuple[int, int] | None, line: int, *column: int) -> str:
+    """`line:column`; in the cell of a notebook `cell 3:line:column`."""
+    return ":".join(map(str, (line, *column) if cell is None else (f"cell {cell[0]}", cell[1], *column)))
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """How text for people is laid out."""
@@ -29,20 +39,28 @@ class Look:
     root: Path = Path()
     """The linted root, as an absolute path."""
     cwd: Path = Path()
+    cell: Callable[[str, int], tuple[int, int] | None] = no_cell
+    """The number of the cell that a line of a notebook stands in, and its line there."""
 
     def paint(self, text: str, **style: Any) -> str:
         """Coloured text, if colour is wanted."""
         return click.style(text, **style) if self.colour else text
 
+    def spot(self, path: str, line: int, *column: int) -> str:
+        """`line:column` as it is written behind a path."""
+        return numbered(self.cell(path, line), line, *column)
+
     def place(self, path: str, *numbers: int) -> str:
         """`path:line:column` that can be clicked: relative to the working directory, or else absolute."""
         absolute = self.root / path
         near = absolute.relative_to(self.cwd) if absolute.is_relative_to(self.cwd) else absolute
-        return ":".join((clean(near.as_posix()), *map(str, numbers)))
+        return ":".join((clean(near.as_posix()), *([self.spot(path, *numbers)] if numbers else [])))
 
     def brief(self, path: str, line: int) -> str:
         """`path:line` beside a place that was given in full: below the root if that is elsewhere."""
-        return self.place(path, line) if self.root.is_relative_to(self.cwd) else f"{clean(path)}:{line}"
+        if self.root.is_relative_to(self.cwd):
+            return self.place(path, line)
+        return f"{clean(path)}:{self.spot(path, line)}"
 
     def wrapped(self, text: str, first: str = "  ", rest: str = "  ") -> str:
         """A paragraph that fits the width; code and paths are never broken."""

@@ -32,12 +32,12 @@ def find(*paths: str, exclude: Sequence[str] = DEFAULT_EXCLUDE, force: bool = Fa
 
 
 def test_python_files_are_found_sorted_and_nothing_else_is(here: Path) -> None:
-    make(here, "b.py", "a/z.py", "a/b/c.py", "a.txt", "x.pyi", "x.pyc", "x.ipynb")
+    make(here, "b.py", "a/z.py", "a/b/c.py", "a.txt", "x.pyi", "x.pyc", "x.ipynb", "x.ipynb.txt")
     (here / "folder.py").mkdir()
     os.mkfifo(here / "pipe.py")
     found = find(".")
     assert found.root == here
-    assert found.files == ("a/b/c.py", "a/z.py", "b.py")
+    assert found.files == ("a/b/c.py", "a/z.py", "b.py", "x.ipynb")
     assert found.reported == set(found.files)
 
 
@@ -175,11 +175,26 @@ def test_dangling_symlink_is_passed_by(here: Path) -> None:
 
 def test_large_files_are_passed_over_unless_they_are_named(here: Path) -> None:
     make(here, "a.py")
-    (here / "tables.py").write_bytes(b"#" * (LARGEST + 1))
-    assert find(".").files == ("a.py",)
+    (here / "tables.py").write_bytes(b"#" * (LARGEST[".py"] + 1))
+    (here / "pictures.ipynb").write_bytes(b" " * (LARGEST[".py"] + 1))
+    assert find(".").files == ("a.py", "pictures.ipynb")
     assert find(".").passed_over == ("tables.py",)
-    assert find(".", "tables.py").reported == {"a.py", "tables.py"}
+    assert find(".", "tables.py").reported == {"a.py", "pictures.ipynb", "tables.py"}
     assert find(".", "tables.py").passed_over == ()
+
+
+def test_a_large_file_is_an_error_where_it_would_be_reported_on(here: Path) -> None:
+    make(here, "pyproject.toml", "a.py", "sub/__init__.py")
+    (here / "tables.py").write_bytes(b"#" * (LARGEST[".py"] + 1))
+    (here / "sub" / "film.ipynb").write_bytes(b" " * (LARGEST[".ipynb"] + 1))
+    told = {error.path: (error.message, error.severity) for error in find(".").errors}
+    assert told == {
+        "sub/film.ipynb": ("it is larger than 20 MB", "warning"),
+        "tables.py": ("it is larger than 1 MB", "warning"),
+    }
+    assert [error.path for error in find("sub").errors] == ["sub/film.ipynb"]
+    assert find("sub").passed_over == ("sub/film.ipynb", "tables.py")
+    assert find("a.py").errors == ()
 
 
 def test_named_file_reads_its_project_but_reports_on_itself(here: Path) -> None:

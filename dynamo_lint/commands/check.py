@@ -15,7 +15,7 @@ from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import OUTPUT_FORMATS, Settings
 from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.levels import CONFIDENCES, OLDER_WORDS, levels_of
-from dynamo_lint.terminal import clean, counted
+from dynamo_lint.terminal import clean, counted, numbered
 from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.report import Report
     from dynamo_lint.run.rewrite import Rewritten
+    from dynamo_lint.sources import Sources
 
 
 def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -32,7 +33,7 @@ def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
 rule_option, fix_option = section("Rules"), section("Fixes")
 
 
-@click.command(cls=SectionedCommand, short_help="Lint Python files and folders (the default command).")
+@click.command(cls=SectionedCommand, short_help="Lint files, notebooks and folders (the default command).")
 @common.paths_argument
 @rule_option("--select", multiple=True, callback=_codes, metavar="CODES", help="Report only these rules.")
 @rule_option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Do not report these rules.")
@@ -106,7 +107,7 @@ def check(
     verbose: bool,
     **given: Any,
 ) -> None:
-    """Lint Python files and folders (the default command); `-` reads stdin."""
+    """Lint Python files, notebooks and folders (the default command); `-` reads stdin."""
     from dynamo_lint.commands import output
     from dynamo_lint.run.check import check as run_check
     from dynamo_lint.selectors import catalogue
@@ -139,10 +140,10 @@ def check(
 
             done = rewrite(settings, found, rules, sources, unsafe_fixes, accepted, means)
             if diff:
-                return _show(done, found, output_file, quiet, exit_zero)
+                return _show(done, found, sources, output_file, quiet, exit_zero)
             if found.given:
                 return _pass_on(done, found)
-            _put_in_place(done, found)
+            _put_in_place(done, found, sources)
             sources = Sources(found.root, found.given)
         report = run_check(settings, found, rules, sources, None if update_baseline else accepted, means)
     if update_baseline and accepted is not None:
@@ -219,14 +220,16 @@ def _accept(
     return f"{output.near(baseline.file)}: accepts {count} from now on."
 
 
-def _show(done: Rewritten, found: Discovered, file: Path | None, quiet: bool, exit_zero: bool) -> None:
+def _show(
+    done: Rewritten, found: Discovered, sources: Sources, file: Path | None, quiet: bool, exit_zero: bool
+) -> None:
     """Print the changes as a patch, with paths as seen from the current folder."""
     from dynamo_lint.commands.output import deliver
     from dynamo_lint.run.write import diff
 
     deliver(diff(done, {path: _from_here(found.root / path) for path in done.files}), file)
     if not quiet:
-        _say_refused(done, found)
+        _say_refused(done, found, sources)
         what = f"{counted(len(done.applied), 'finding')} in {counted(len(done.files), 'file')}"
         click.echo(f"Would fix {what}." if done.files else "Nothing would change.", err=True)
     if done.files and not exit_zero:
@@ -241,7 +244,7 @@ def _pass_on(done: Rewritten, found: Discovered) -> None:
         to_stdout(done.files.get(path, text))
 
 
-def _put_in_place(done: Rewritten, found: Discovered) -> None:
+def _put_in_place(done: Rewritten, found: Discovered, sources: Sources) -> None:
     """Write the files, and say what was done, one line each."""
     from dynamo_lint.run.write import tidy, write
 
@@ -251,15 +254,16 @@ def _put_in_place(done: Rewritten, found: Discovered) -> None:
     fixed = [one for one in done.applied if one.fix and {e.span.path for e in one.fix.edits}.isdisjoint(left)]
     for path, why in sorted(left.items()):
         say(f"{_from_here(found.root / path)} was not changed: {why}")
-    _say_refused(done, found)
+    _say_refused(done, found, sources)
     if written:
         click.echo(f"Fixed {counted(len(fixed), 'finding')} in {counted(len(written), 'file')}.", err=True)
 
 
-def _say_refused(done: Rewritten, found: Discovered) -> None:
+def _say_refused(done: Rewritten, found: Discovered, sources: Sources) -> None:
     """Say of each fix that was tried and not made why, one line each."""
     for finding, why in done.refused:
-        place = f"{_from_here(found.root / finding.span.path)}:{finding.span.line}"
+        path, line = finding.span.path, finding.span.line
+        place = f"{_from_here(found.root / path)}:{numbered(sources.cell(path, line), line)}"
         say(f"{place} {finding.code} was not fixed: {why}")
 
 

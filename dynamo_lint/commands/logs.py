@@ -117,7 +117,7 @@ def logs(
     texts = Texts(found.root, found.given)
     with common.effort(configured, given, quiet=True) as means:
         report = _account(tally, configured, None if no_lint else found, texts, means, settings or ())
-    look = look_at(found.root, color, output_file)
+    look = look_at(found.root, color, output_file, sources=texts)
     deliver(_rendered(output_format, report, look, texts, configured), output_file)
     _conclude(report, fail_on, settings, allow_empty, quiet)
 

@@ -20,7 +20,7 @@ from dynamo_lint.levels import PRESETS, Override
 from dynamo_lint.raw_values import dotted
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
-from dynamo_lint.terminal import Look, clean, terminal_width, wants_colour
+from dynamo_lint.terminal import Look, clean, no_cell, terminal_width, wants_colour
 from dynamo_lint.trouble import ReaderLeft, Trouble, say
 
 FOR_PEOPLE = ("full", "concise", "grouped")
@@ -36,11 +36,21 @@ _FEW = 3
 """Names in a line of a run that is not asked to be verbose."""
 
 
-def look_at(root: Path, color: str, file: Path | None = None, to_stderr: bool = False) -> Look:
-    """How to print paths below the linted root; in a file there is colour only by order."""
+def look_at(
+    root: Path,
+    color: str,
+    file: Path | None = None,
+    to_stderr: bool = False,
+    sources: Sources | None = None,
+) -> Look:
+    """How to print paths below the linted root; in a file there is colour only by order.
+
+    `sources` know the cells of the notebooks among them.
+    """
     stream = sys.stderr if to_stderr else sys.stdout
     colour = wants_colour(color, stream) and (file is None or color == "always")
-    return Look(colour=colour, width=terminal_width(), root=root, cwd=Path.cwd())
+    cell = no_cell if sources is None else sources.cell
+    return Look(colour=colour, width=terminal_width(), root=root, cwd=Path.cwd(), cell=cell)
 
 
 def present(
@@ -54,7 +64,7 @@ def present(
     """Print the findings, or their counts, or write them to a file."""
     from dynamo_lint.render import formats
 
-    look = look_at(report.root, color, output_file)
+    look = look_at(report.root, color, output_file, sources=sources)
     view = formats.View(look, sources, repository(report.root), settings.least_confidence)
     name = "statistics" if statistics else settings.output_format
     deliver(formats.render(name, report, view), output_file)
@@ -237,7 +247,7 @@ def explain(settings: Settings, found: Discovered) -> None:
     say(f"root: {found.root}")
     click.echo(f"files: {len(found.files)} read, {len(found.reported)} reported on", err=True)
     for path in found.passed_over:
-        say(f"skipped, larger than 1 MB: {path}")
+        say(f"skipped, too large: {path}")
 
 
 def warn_of_links(found: Discovered, all_of_them: bool = False) -> None:

@@ -69,7 +69,7 @@ def regions(
         is_compiled(settings, found, sources, bool(what.hot), what.idle, means)
         programs = _programs(judge(settings, found, content, sources, means)) if why is None else ()
     shown = part(replace(what, unresolved=(*what.unresolved, *programs)), found.reported)
-    look = look_at(found.root, color)
+    look = look_at(found.root, color, sources=sources)
     if why is not None:
         chosen = [hot for hot in what.hot if is_called(hot.function.id, why)]
         ends = {} if chosen else why_not(facts, what, settings.region_options, why)
@@ -79,12 +79,13 @@ def regions(
             raise Trouble(f"no function is named {why!r}{hint(guess)}")
         text = render.render_why(chosen, sources, look) if chosen else render.render_why_not(ends, look)
     elif output_format == "json":
-        text = render.render_json(shown, facts)
+        text = render.render_json(shown, facts, look)
     else:
         text = render.render_text(shown, facts, look)
     deliver(text, None)
     if not shown.entries and output_format == "text" and why is None:
         click.echo(f"No compiled code found in {counted(len(found.reported), 'file')}.", err=True)
-    unread = sum(facts[path].error is not None for path in found.reported if path in facts)
+    unread = len(found.errors)
+    unread += sum(facts[path].error is not None for path in found.reported if path in facts)
     if unread and why is None:
         click.echo(f"{counted(unread, 'file')} could not be read; `dynamo-lint check` says why.", err=True)

@@ -15,6 +15,7 @@ from dynamo_lint.regions.options import matches
 from dynamo_lint.run.reading import read_content, read_facts
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.expressions import constant
+from dynamo_lint.terminal import numbered
 
 
 def settings_in_code(settings: Settings) -> tuple[SetInCode, ...] | None:
@@ -27,7 +28,7 @@ def settings_in_code(settings: Settings) -> tuple[SetInCode, ...] | None:
     words = (b"torch._", *(name.rpartition(".")[2].encode() for name, _ in contract.settings))
     paths = tuple(path for path in found.files if not in_tests(path) and _holds(sources, path, words))
     project = Project(read_facts(read_content(None, replace(found, files=paths), sources), sources))
-    return tuple(_made(project, (contract.settings_site,) if contract.settings_site else ()))
+    return tuple(_made(project, sources, (contract.settings_site,) if contract.settings_site else ()))
 
 
 def _holds(sources: Sources, path: str, words: tuple[bytes, ...]) -> bool:
@@ -39,14 +40,15 @@ def _holds(sources: Sources, path: str, words: tuple[bytes, ...]) -> bool:
     return any(word in text for word in words)
 
 
-def _made(project: Project, site: tuple[str, ...]) -> Iterator[SetInCode]:
+def _made(project: Project, sources: Sources, site: tuple[str, ...]) -> Iterator[SetInCode]:
     for one in settings_made(project):
+        path, line = one.where.path, one.line
         if one.stored and one.span is None:
             known = constant(project, one.value, one.where)
             yield SetInCode(
                 name=name_today(f"{one.module}.{one.name}"),
                 value=known.value if known is not None else None,
-                place=f"{one.where.path}:{one.line}",
+                place=f"{path}:{numbered(sources.cell(path, line), line)}",
                 at_site=matches(project, one.where, site)
                 and not project.function(one.where).is_conditional(one.line),
             )

@@ -71,7 +71,11 @@ def read(raw: bytes) -> Document:
 
 def apply(raw: bytes, edits: Sequence[Edit]) -> bytes:
     """The bytes with all edits made; raises CannotEdit rather than change anything else."""
-    document = read(raw)
+    return edited(read(raw), edits)
+
+
+def edited(document: Document, edits: Sequence[Edit]) -> bytes:
+    """The bytes of a document with all edits made; raises CannotEdit rather than change anything else."""
     spans = sorted((*_offsets(document, edit), edit.replacement) for edit in edits)
     kept: list[str] = []
     pieces: list[str] = []
@@ -84,7 +88,7 @@ def apply(raw: bytes, edits: Sequence[Edit]) -> bytes:
         position = end
     rest = document.text[position:]
     # An encoding with shift states can write the same text in other bytes; then nothing is certain.
-    if document.mark + _encoded(document, [*kept, rest]) != raw:
+    if document.mark + _encoded(document, [*kept, rest]) != document.raw:
         raise CannotEdit("its encoding does not survive being cut into pieces")
     result = _encoded(document, [*pieces, rest])
     if result.decode(document.encoding, "replace") != "".join([*pieces, rest]):

@@ -377,11 +377,11 @@ class FileFacts:
     path: str
     """POSIX path relative to the linted root."""
     module: str
-    """Dotted module name; the bare stem for a script outside any package."""
+    """Dotted module name; the bare stem for a script outside any package, the path for a notebook."""
     is_package: bool = False
     """The file is an `__init__.py`."""
     is_script: bool = False
-    """It does something when it is run by itself (`if __name__ == "__main__"`)."""
+    """It does something when it is run by itself (`if __name__ == "__main__"`), as a notebook does."""
     functions: dict[str, Function] = field(default_factory=dict)
     classes: dict[str, Class] = field(default_factory=dict)
     stars: tuple[Import, ...] = ()
@@ -389,6 +389,8 @@ class FileFacts:
     markers: tuple[Marker, ...] = ()
     error: tuple[int, str] | None = None
     """Line and message if the file could not be read or parsed; then nothing else is known."""
+    foreign: bool = False
+    """It could not be read for being in another language than Python."""
     needs: tuple[int, int] | None = None
     """The version of Python that its syntax needs, if it could not be parsed for being too new."""
     terms: tuple[str, ...] = ()

@@ -29,8 +29,8 @@ class SourceFile:
 
         return summarize(self.path, self.module, self.is_package, source, self.region_comment)
 
-    def unreadable(self, why: str) -> FileFacts:
-        """The facts of a file that cannot be read, with the reason."""
+    def unreadable(self, why: str, foreign: bool = False) -> FileFacts:
+        """The facts of a file that cannot be read, with the reason; `foreign` if it is not Python at all."""
         from dynamo_lint.index.ir import FileFacts
 
-        return FileFacts(self.path, self.module, self.is_package, error=(1, why))
+        return FileFacts(self.path, self.module, self.is_package, error=(1, why), foreign=foreign)

@@ -25,6 +25,7 @@ from dynamo_lint.index.ir import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Fu
 from dynamo_lint.index.lower import Expressions, terminal_name
 from dynamo_lint.index.markers import find_markers
 from dynamo_lint.index.modules import is_script
+from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.index.process_tests import tells_ranks
 from dynamo_lint.index.scopes import ClassScope, FunctionScope, unused
 
@@ -68,7 +69,8 @@ def summarize(
         return FileFacts(path, module, is_package, error=(1, "is nested too deeply to be read"))
     except tokenize.TokenError as error:
         return FileFacts(path, module, is_package, error=(1, str(error.args[0])))
-    script, compiles = is_script(tree), "compile" in text and _COMPILES.search(text) is not None
+    script = is_notebook(path) or is_script(tree)
+    compiles = "compile" in text and _COMPILES.search(text) is not None
     return FileFacts(
         path,
         module,

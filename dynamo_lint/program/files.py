@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from dynamo_lint.index.ir import MODULE_KEY, Expr
+from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 
@@ -36,6 +37,8 @@ def is_trial(project: Project, where: FunctionRef, line: int) -> bool:
     file = project.files[where.path]
     if where.key != MODULE_KEY or not (file.is_script and project.function(where).is_conditional(line)):
         return False
+    if is_notebook(where.path):
+        return False  # nothing imports it
     own = {key for key in (*file.functions, *file.classes) if "." not in key}
     return not own.isdisjoint(project.named("imported"))
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from dynamo_lint.findings import Finding
+from dynamo_lint.render.prose import explained
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look
@@ -43,6 +45,18 @@ class View:
         """A path of the report as a CI service wants it: POSIX, relative to the checkout."""
         absolute = os.path.normpath(self.look.root / path)
         return os.path.relpath(absolute, self.base).replace(os.sep, "/")
+
+    def line(self, path: str, line: int) -> int:
+        """A line as a CI service counts it: in the file, where the JSON of a notebook has other lines."""
+        if self.look.cell(path, line) is None:
+            return line
+        return self.sources.notebook(path).line_of_json(line)
+
+    def explained(self, finding: Finding) -> list[str]:
+        """Message, cost and fix, each as a sentence; where a service cannot tell, the cell comes first."""
+        message, *more = explained(finding)
+        cell = self.look.cell(finding.span.path, finding.span.line)
+        return [f"Cell {cell[0]}, line {cell[1]}: {message}" if cell else message, *more]
 
 
 def render(name: str, report: Report, view: View) -> str:

@@ -21,8 +21,9 @@ SCHEMA_VERSION = 1
 LOG_SCHEMA = "dynamo-lint/logs/1"
 
 
-def render(report: Report, _: View) -> str:
+def render(report: Report, view: View) -> str:
     """The whole report as one JSON document."""
+    look = view.look
     document = {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "dynamo-lint", "version": __version__},
@@ -36,30 +37,42 @@ def render(report: Report, _: View) -> str:
             "accepted": report.accepted,
             "elsewhere": list(report.compiled.elsewhere),
         },
-        "findings": [finding_object(finding) for finding in report.findings],
-        "errors": [picked(error, "path", "line", "message") for error in report.errors],
-        "unresolved": [unresolved_object(site) for site in report.compiled.unresolved],
-        "skipped": [skipped_object(site) for site in report.compiled.skipped],
+        "findings": [finding_object(finding, look) for finding in report.findings],
+        "errors": [placed(error, look, "message") for error in report.errors],
+        "unresolved": [unresolved_object(site, look) for site in report.compiled.unresolved],
+        "skipped": [skipped_object(site, look) for site in report.compiled.skipped],
     }
     return json_text(document, exact=True)
 
 
-def lines(report: Report, _: View) -> str:
+def lines(report: Report, view: View) -> str:
     """One JSON object a finding and a line, with the same keys: for streams and `jq`."""
-    return "".join(json_text(finding_object(finding), None, exact=True) for finding in report.findings)
+    found = (finding_object(finding, view.look) for finding in report.findings)
+    return "".join(json_text(one, None, exact=True) for one in found)
 
 
-def skipped_object(site: Site | Skipped | Unresolved) -> dict[str, Any]:
+def cell_of(path: str, line: int, look: Look) -> dict[str, int | None]:
+    """The cell of a notebook that a line stands in, and its line there."""
+    cell, cell_line = look.cell(path, line) or (None, None)
+    return {"cell": cell, "cell_line": cell_line}
+
+
+def placed(one: Any, look: Look, *names: str) -> dict[str, Any]:
+    """Where something stands, with some of its attributes."""
+    return {**picked(one, "path", "line"), **cell_of(one.path, one.line, look), **picked(one, *names)}
+
+
+def skipped_object(site: Site | Skipped | Unresolved, look: Look) -> dict[str, Any]:
     """A compile site that is no entry, with the reason."""
-    return picked(site, "path", "line", "expression", "why")
+    return placed(site, look, "expression", "why")
 
 
-def unresolved_object(site: Site | Unresolved) -> dict[str, Any]:
+def unresolved_object(site: Site | Unresolved, look: Look) -> dict[str, Any]:
     """A place that was not followed to the end: of which kind, and what a compile site may mean."""
-    return {**skipped_object(site), "candidates": list(site.candidates), "kind": site.kind}
+    return {**skipped_object(site, look), "candidates": list(site.candidates), "kind": site.kind}
 
 
-def finding_object(finding: Finding) -> dict[str, Any]:
+def finding_object(finding: Finding, look: Look) -> dict[str, Any]:
     """One finding with all keys of the contract."""
     return {
         **picked(finding, "code", "name", "message", "cost", "severity"),
@@ -67,26 +80,32 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "effect": finding.effect or "once",
         "entries": finding.entries if finding.effect else 0,
         "confidence": finding.confidence,
-        **picked(finding.span, "path", "line", "column", "end_line", "end_column"),
+        **placed(finding.span, look, "column", "end_line", "end_column"),
         **picked(finding, "symbol", "subject", "also"),
-        "region": finding.region and {"path": finding.region[0], "line": finding.region[1]},
-        "chain": [picked(step, "path", "line", "symbol", "note") for step in finding.chain],
-        "related": [picked(place, "path", "line", "column", "message") for place in finding.related],
-        "fix": finding.fix and _fix(finding.fix),
+        "region": finding.region and _region(*finding.region, look),
+        "chain": [placed(step, look, "symbol", "note") for step in finding.chain],
+        "related": [placed(place, look, "column", "message") for place in finding.related],
+        "fix": finding.fix and _fix(finding.fix, look),
         "fingerprint": finding.fingerprint,
         "url": page_url(finding.code, finding.name),
     }
 
 
-def _fix(fix: Fix) -> dict[str, Any]:
-    return {**picked(fix, "applicability", "message"), "edits": [_edit(edit) for edit in fix.edits]}
+def _region(path: str, line: int, look: Look) -> dict[str, Any]:
+    return {"path": path, "line": line, **cell_of(path, line, look)}
 
 
-def _edit(edit: Edit) -> dict[str, Any]:
+def _fix(fix: Fix, look: Look) -> dict[str, Any]:
+    return {**picked(fix, "applicability", "message"), "edits": [_edit(edit, look) for edit in fix.edits]}
+
+
+def _edit(edit: Edit, look: Look) -> dict[str, Any]:
+    span = edit.span
     return {
-        "path": edit.span.path,
-        "start": {"line": edit.span.line, "column": edit.span.column},
-        "end": {"line": edit.span.end_line, "column": edit.span.end_column},
+        "path": span.path,
+        **cell_of(span.path, span.line, look),
+        "start": {"line": span.line, "column": span.column},
+        "end": {"line": span.end_line, "column": span.end_column},
         "replacement": edit.replacement,
     }
 
@@ -149,5 +168,5 @@ def _cause(one: Cause, look: Look) -> dict[str, Any]:
         "path": look.place(one.path),
         **picked(one, "line", "code", "subject", "recompiles", "breaks", "limits", "evidence", "masked"),
         "frames": [_frame(frame, look) for frame in one.frames],
-        "finding": None if one.finding is None else finding_object(one.finding),
+        "finding": None if one.finding is None else finding_object(one.finding, look),
     }

@@ -10,13 +10,13 @@ from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import ENTRY, CompiledFunction, Entry, Regions
-from dynamo_lint.render.json_format import SCHEMA_VERSION, skipped_object, unresolved_object
+from dynamo_lint.render.json_format import SCHEMA_VERSION, placed, skipped_object, unresolved_object
 from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, clipped, text_width
 
 
-def render_json(regions: Regions, files: Mapping[str, FileFacts]) -> str:
+def render_json(regions: Regions, files: Mapping[str, FileFacts], look: Look) -> str:
     """Entries, functions, and sites that are no entries; a function hot in several ways is listed once.
 
     A comprehension is a function too: before Python 3.12 it has code of its own, which Dynamo traces.
@@ -25,7 +25,7 @@ def render_json(regions: Regions, files: Mapping[str, FileFacts]) -> str:
         "schema_version": SCHEMA_VERSION,
         "entries": [
             {
-                **picked(entry, "path", "line", "idiom", "target"),
+                **placed(entry, look, "idiom", "target"),
                 "confidence": entry.confidence.word,
                 **picked(entry, "regional", "condition", "instances"),
             }
@@ -36,8 +36,8 @@ def render_json(regions: Regions, files: Mapping[str, FileFacts]) -> str:
             for ref, ways in _by_function(regions.hot)
             for name in (ref.id, *_comprehensions(ref, files))
         ],
-        "unresolved": [unresolved_object(site) for site in regions.unresolved],
-        "skipped": [skipped_object(site) for site in regions.skipped],
+        "unresolved": [unresolved_object(site, look) for site in regions.unresolved],
+        "skipped": [skipped_object(site, look) for site in regions.skipped],
     }
     return json_text(document, exact=True)
 

@@ -11,9 +11,10 @@ from urllib.parse import quote
 from dynamo_lint import REPOSITORY, __version__
 from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Edit, Finding, Fix, Span
+from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.pages import Page, load_pages, page_url
 from dynamo_lint.render.formats import View
-from dynamo_lint.render.prose import explained, json_text, sarif_text, sentence
+from dynamo_lint.render.prose import json_text, sarif_text, sentence
 from dynamo_lint.report import Report
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -102,7 +103,7 @@ def _result(
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "level": finding.severity,
-        "message": _message("\n".join(explained(finding))),
+        "message": _message("\n".join(view.explained(finding))),
         "locations": [
             _location(view, finding.span)
             | {"logicalLocations": [{"fullyQualifiedName": sarif_text(finding.symbol), "kind": "function"}]}
@@ -126,7 +127,8 @@ def _result(
             _line(view, place.path, place.line) | {"id": number, "message": _message(place.message)}
             for number, place in enumerate(finding.related, 1)
         ]
-    if finding.fix is not None and finding.fix.edits:
+    edits = finding.fix.edits if finding.fix is not None else ()
+    if finding.fix is not None and edits and not any(is_notebook(edit.span.path) for edit in edits):
         result["fixes"] = [_fix(finding.fix, view)]
     return result
 
@@ -151,7 +153,7 @@ def _fix(fix: Fix, view: View) -> dict[str, Any]:
             {
                 "artifactLocation": {"uri": _uri(view, path)},
                 "replacements": [
-                    {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.replacement}}
+                    {"deletedRegion": _region(view, edit.span), "insertedContent": {"text": edit.replacement}}
                     for edit in edits
                 ],
             }
@@ -161,18 +163,21 @@ def _fix(fix: Fix, view: View) -> dict[str, Any]:
 
 
 def _location(view: View, span: Span) -> dict[str, Any]:
-    return _at(view, span.path, _region(span))
+    return _at(view, span.path, _region(view, span))
 
 
 def _line(view: View, path: str, line: int) -> dict[str, Any]:
-    return _at(view, path, {"startLine": line})
+    return _at(view, path, {"startLine": view.line(path, line)})
 
 
 def _at(view: View, path: str, region: dict[str, int]) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": {"uri": _uri(view, path)}, "region": region}}
 
 
-def _region(span: Span) -> dict[str, int]:
+def _region(view: View, span: Span) -> dict[str, int]:
+    """The lines and columns of a span; of a notebook the lines alone, since its JSON has other columns."""
+    if is_notebook(span.path):
+        return {"startLine": view.line(span.path, span.line), "endLine": view.line(span.path, span.end_line)}
     return {
         "startLine": span.line,
         "startColumn": span.column,
@@ -196,6 +201,8 @@ def _hashes(report: Report, view: View) -> dict[tuple[str, int], str]:
 
 
 def _of_file(view: View, path: str, wanted: Iterable[int]) -> Iterable[tuple[int, str]]:
+    if is_notebook(path):
+        return ()  # GitHub's are of the JSON
     try:
         return line_hashes(view.sources.text(path), wanted).items()
     except (OSError, ValueError, SyntaxError):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from dynamo_lint import REPOSITORY
 from dynamo_lint.findings import Edit, Finding
+from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.pages import page_url
 from dynamo_lint.render.formats import View
 from dynamo_lint.render.prose import (
     command_data,
     command_property,
-    explained,
     json_text,
     markdown,
     markdown_code,
@@ -77,20 +77,23 @@ def _page(hidden: Iterable[Finding], total: int, view: View) -> str:
 
 
 def _row(finding: Finding, view: View) -> str:
-    place = markdown_code(f"{view.path(finding.span.path)}:{finding.span.line}")
+    spot = view.look.spot(finding.span.path, finding.span.line)
+    place = markdown_code(f"{view.path(finding.span.path)}:{spot}")
     rule = f"[{finding.code}]({page_url(finding.code, finding.name)})"
-    return f"| {place} | {rule} | {markdown(' '.join(explained(finding)))} |\n"
+    return f"| {place} | {rule} | {markdown(' '.join(view.explained(finding)))} |\n"
 
 
 def _command(finding: Finding, view: View) -> str:
     span = finding.span
-    where = {"file": view.path(span.path), "line": span.line, "endLine": span.end_line}
-    if span.line == span.end_line:
+    first, last = view.line(span.path, span.line), view.line(span.path, span.end_line)
+    where = {"file": view.path(span.path), "line": first, "endLine": last}
+    if span.line == span.end_line and not is_notebook(span.path):
         # GitHub refuses columns where a range has several lines.
         where |= {"col": span.column, "endColumn": span.end_column}
     where["title"] = f"{finding.code} {finding.name}"
     properties = ",".join(f"{key}={command_property(str(value))}" for key, value in where.items())
-    return f"::{_GITHUB[finding.severity]} {properties}::{command_data(chr(10).join(explained(finding)))}\n"
+    told = command_data("\n".join(view.explained(finding)))
+    return f"::{_GITHUB[finding.severity]} {properties}::{told}\n"
 
 
 def gitlab(report: Report, view: View) -> str:
@@ -100,13 +103,16 @@ def gitlab(report: Report, view: View) -> str:
     """
     issues = [
         {
-            "description": f"{finding.code}: {' '.join(explained(finding))}",
+            "description": f"{finding.code}: {' '.join(view.explained(finding))}",
             "check_name": finding.code,
             "fingerprint": finding.fingerprint,
             "severity": _GITLAB[finding.severity],
             "location": {
                 "path": view.path(finding.span.path),
-                "lines": {"begin": finding.span.line, "end": finding.span.end_line},
+                "lines": {
+                    "begin": view.line(finding.span.path, finding.span.line),
+                    "end": view.line(finding.span.path, finding.span.end_line),
+                },
             },
         }
         for finding in report.findings
@@ -140,7 +146,7 @@ def junit(report: Report, view: View) -> str:
             errors="0",
         )
         for finding in findings:
-            _case(suite, finding, clean(view.path(path)), report.is_failure(finding))
+            _case(suite, finding, view, report.is_failure(finding))
     if more:
         failed = str(int(report.lacks_entries))
         suite = ElementTree.SubElement(
@@ -156,19 +162,20 @@ def junit(report: Report, view: View) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
-def _case(suite: Element, finding: Finding, path: str, failed: bool) -> None:
+def _case(suite: Element, finding: Finding, view: View, failed: bool) -> None:
     from xml.etree.ElementTree import SubElement
 
     span = finding.span
+    path, spot = clean(view.path(span.path)), view.look.spot(span.path, span.line, span.column)
     case = SubElement(
         suite,
         "testcase",
-        name=f"{finding.code} {finding.name} at {span.line}:{span.column}",
+        name=f"{finding.code} {finding.name} at {spot}",
         classname=path.removesuffix(".py").replace("/", "."),
         file=path,
-        line=str(span.line),
+        line=str(view.line(span.path, span.line)),
     )
-    text = f"{path}:{span.line}:{span.column}\n" + "\n".join(map(clean, explained(finding)))
+    text = f"{path}:{spot}\n" + "\n".join(map(clean, view.explained(finding)))
     kind = f"{finding.severity} {finding.effect}".strip()
     # XML can't carry control characters at all, not even escaped.
     if failed:
@@ -202,23 +209,23 @@ def byte_column(sources: Sources, path: str, line: int, column: int) -> int:
 def _diagnostic(finding: Finding, view: View) -> dict[str, Any]:
     span = finding.span
     return {
-        "message": "\n".join(map(markdown, explained(finding))),
+        "message": "\n".join(map(markdown, view.explained(finding))),
         "location": {
             "path": view.path(span.path),
             "range": {
-                "start": _position(view.sources, span.path, span.line, span.column),
-                "end": _position(view.sources, span.path, span.end_line, span.end_column),
+                "start": _position(view, span.path, span.line, span.column),
+                "end": _position(view, span.path, span.end_line, span.end_column),
             },
         },
         "severity": _RDJSON[finding.severity],
         "code": {"value": finding.code, "url": page_url(finding.code, finding.name)},
-        "suggestions": _suggestions(finding, view.sources),
+        "suggestions": _suggestions(finding, view),
         "related_locations": [
             {
                 "message": markdown(place.message),
                 "location": {
                     "path": view.path(place.path),
-                    "range": {"start": _position(view.sources, place.path, place.line, place.column)},
+                    "range": {"start": _position(view, place.path, place.line, place.column)},
                 },
             }
             for place in finding.related
@@ -226,17 +233,23 @@ def _diagnostic(finding: Finding, view: View) -> dict[str, Any]:
     }
 
 
-def _position(sources: Sources, path: str, line: int, column: int) -> dict[str, int]:
-    return {"line": line, "column": byte_column(sources, path, line, column)}
+def _position(view: View, path: str, line: int, column: int) -> dict[str, int]:
+    """A place in a file; of a notebook the line alone, since its JSON has other columns."""
+    if is_notebook(path):
+        return {"line": view.line(path, line)}
+    return {"line": line, "column": byte_column(view.sources, path, line, column)}
 
 
-def _suggestions(finding: Finding, sources: Sources) -> list[dict[str, Any]]:
+def _suggestions(finding: Finding, view: View) -> list[dict[str, Any]]:
     """At most one, since half a fix is worse than none: the stretch from the first edit to the last.
 
-    A suggestion can't reach into another file, so a fix that does is none here.
+    A suggestion can't reach into another file, nor be the text of a cell, so a fix that does is none here.
     """
+    sources = view.sources
     edits = sorted(finding.fix.edits if finding.fix else (), key=lambda edit: _start(edit))
-    if not edits or any(edit.span.path != finding.span.path for edit in edits):
+    if not edits or is_notebook(finding.span.path):
+        return []
+    if any(edit.span.path != finding.span.path for edit in edits):
         return []
     path, first, last = finding.span.path, edits[0].span, edits[-1].span
     text = edits[0].replacement
@@ -244,8 +257,8 @@ def _suggestions(finding: Finding, sources: Sources) -> list[dict[str, Any]]:
         between = (before.span.end_line, before.span.end_column), _start(edit)
         text += sources.stretch(path, *between) + edit.replacement
     span = {
-        "start": _position(sources, path, first.line, first.column),
-        "end": _position(sources, path, last.end_line, last.end_column),
+        "start": _position(view, path, first.line, first.column),
+        "end": _position(view, path, last.end_line, last.end_column),
     }
     return [{"range": span, "text": text}]
 

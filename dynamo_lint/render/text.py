@@ -67,7 +67,7 @@ def grouped(report: Report, view: View) -> str:
     blocks = []
     for path, group in groupby(report.findings, key=lambda finding: finding.span.path):
         findings = list(group)
-        places = [f"{finding.span.line}:{finding.span.column}" for finding in findings]
+        places = [look.spot(path, finding.span.line, finding.span.column) for finding in findings]
         width = max(map(len, places))
         lines = [look.paint(f"{look.place(path)}:", bold=True)]
         for place, finding in zip(places, findings, strict=True):
@@ -109,7 +109,7 @@ def _places(finding: Finding, previous: Finding | None, sources: Sources, look: 
     here = finding.span.path
     cells = [
         (
-            f"line {row.line}" if row.path == here else look.brief(row.path, row.line),
+            _beside(row.path, row.line, look) if row.path == here else look.brief(row.path, row.line),
             clean(row.note if isinstance(row, Step) else row.message),
         )
         for row in rows
@@ -123,6 +123,12 @@ def _places(finding: Finding, previous: Finding | None, sources: Sources, look: 
         room = max(look.width - text_width(head), 20)
         lines.append(f"{head}{look.paint(clipped(source, room), dim=True)}".rstrip())
     return lines
+
+
+def _beside(path: str, line: int, look: Look) -> str:
+    """A line of the file that is being spoken of."""
+    spot = look.spot(path, line)
+    return spot if look.cell(path, line) else f"line {spot}"
 
 
 def _advice(finding: Finding, costs: dict[tuple[str, str], str], look: Look) -> list[str]:
@@ -151,7 +157,8 @@ def _frame(span: Span, sources: Sources, look: Look) -> list[str]:
     source = sources.line(span.path, span.line)
     if not source.strip():
         return []
-    gutter = f"{span.line:>6} | "
+    cell = look.cell(span.path, span.line)
+    gutter = f"{cell[1] if cell else span.line:>6} | "
     cells = [TAB if char == "\t" else char for char in clean(source)]
     widths = [len(TAB) if cell == TAB else char_width(cell) for cell in cells]
     start = min(span.column - 1, len(cells))
@@ -221,7 +228,7 @@ def verdict(report: Report) -> str:
     """One sentence: how many findings in how much code, and what was given up."""
     files = counted(report.files, "file")
     if not report.files:
-        return "No Python files found."
+        return "No Python files or notebooks found."
     gaps = _gaps(report)
     if not report.findings:
         if not report.compiled.functions:

@@ -12,9 +12,11 @@ from dynamo_lint import files
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import Finding, Fix
+from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.levels import Level, levels_of
 from dynamo_lint.lintrules import LINT_RULES
 from dynamo_lint.report import Report
+from dynamo_lint.run.cells import error_told_by_cells, told_by_cells
 from dynamo_lint.run.declared import is_compiled
 from dynamo_lint.run.judge import Judged, judge, position, with_fingerprints
 from dynamo_lint.run.reading import ALONE, Content, Effort, read_content
@@ -55,16 +57,18 @@ def check(
         new += _wanted(with_fingerprints(entries), level)
     outside = frozenset(one.span.path for one in heard if one.code not in LINT_RULES) - found.reported
     unfinished = Counter(one.code for one in raw)["DYN906"] - Counter(one.code for one in new)["DYN906"]
+    ordered, errors = sorted(new, key=position), judged.errors
+    if any(map(is_notebook, found.files)):
+        ordered = [told_by_cells(one, sources) for one in ordered]
+        errors = tuple(error_told_by_cells(error, sources) for error in errors)
     return Report(
         root=found.root,
         torch_version=settings.torch_version,
-        files=len(found.reported),
+        files=len(found.reported.union(error.path for error in found.errors)),
         outside=outside,
         compiled=judged.compiled,
-        findings=tuple(
-            _advice_only(one) if one.span.path in outside else one for one in sorted(new, key=position)
-        ),
-        errors=judged.errors,
+        findings=tuple(_advice_only(one) if one.span.path in outside else one for one in ordered),
+        errors=errors,
         suppressed=len(_wanted(silenced, level)),
         accepted=len(set(heard) - set(new)),
         unfinished=unfinished,

@@ -256,14 +256,23 @@ def _unfinished(ref: ClassRef | FunctionRef, line: int, message: str, cost: str)
 
 def _file_errors(facts: Mapping[str, FileFacts], reported: frozenset[str]) -> list[FileError]:
     return [
-        FileError(path, *fact.error, fact.needs)
+        FileError(path, *fact.error, fact.needs, *_weight(fact))
         for path, fact in sorted(facts.items())
         if path in reported and fact.error is not None
     ]
 
 
+def _weight(fact: FileFacts) -> tuple[str, str]:
+    """How severe it is that a file could not be read, and what to do if that is not to mend it."""
+    if fact.foreign:
+        return "note", "nothing to do; `exclude` leaves it out without this note"
+    return "warning" if fact.needs else "error", ""
+
+
 def _unreadable(error: FileError) -> Finding:
-    if error.needs is not None:
+    if error.advice:
+        fix = error.advice
+    elif error.needs is not None:
         wanted = f"{error.needs[0]}.{error.needs[1]}"
         fix = f"run dynamo-lint under Python {wanted} or newer, or exclude the file with `exclude`"
     else:
@@ -279,7 +288,7 @@ def _unreadable(error: FileError) -> Finding:
         f"this file was not linted: {error.message}",
         "nothing in it was linted, and calls into it were not followed",
         fix,
-        severity="warning" if error.needs else "error",
+        severity=error.severity,
     )
 
 

@@ -20,6 +20,7 @@ from dynamo_lint.cache.store import Store
 from dynamo_lint.discovery import PACKAGING, Discovered
 from dynamo_lint.glances import ADDRESSED, BUILDS, FINDS, Glances
 from dynamo_lint.index.modules import module_name
+from dynamo_lint.index.notebooks import OtherLanguage, is_notebook
 from dynamo_lint.index.source_file import SourceFile
 from dynamo_lint.recursion import with_deep_stack
 from dynamo_lint.sources import Sources
@@ -57,8 +58,8 @@ class Content:
     places: Mapping[str, SourceFile]
     keys: Mapping[str, bytes]
     """For every file that could be read, the address of its facts."""
-    unreadable: Mapping[str, str]
-    """For every other file, why."""
+    unreadable: Mapping[str, FileFacts]
+    """Every other file, with the reason."""
     commented: frozenset[str]
     """Paths whose text may hold suppressions."""
 
@@ -77,7 +78,7 @@ def read_content(
     around = _package_around(found.root)
     places: dict[str, SourceFile] = {}
     keys: dict[str, bytes] = {}
-    unreadable: dict[str, str] = {}
+    unreadable: dict[str, FileFacts] = {}
     commented: set[str] = set()
     builds = finds = False
     for path in found.files:
@@ -86,7 +87,7 @@ def read_content(
         try:
             source = sources.raw(path)
         except OSError as error:
-            unreadable[path] = f"cannot be read: {error.strerror}"
+            unreadable[path] = _unreadable(place, error)
             continue
         keys[path] = key("facts", place, source)
         seen = glances.at(keys[path], source)
@@ -104,7 +105,7 @@ def read_content(
         try:
             keys[path] = key("facts", place, sources.raw(path))
         except OSError as error:
-            unreadable[path] = f"cannot be read: {error.strerror}"
+            unreadable[path] = _unreadable(place, error)
     return Content(places, keys, unreadable, frozenset(commented))
 
 
@@ -121,7 +122,7 @@ def read_facts(
     missing: list[tuple[SourceFile, bytes]] = []
     for path, place in content.places.items():
         if path in content.unreadable:
-            facts[path] = place.unreadable(content.unreadable[path])
+            facts[path] = content.unreadable[path]
             continue
         facts[path] = _unpacked(known.pop(content.keys[path], None))
         if facts[path] is None:  # keeps its place in the order
@@ -171,6 +172,10 @@ def _summaries(
         yield place, with_deep_stack(partial(place.summarize, source)), None
 
 
+def _unreadable(place: SourceFile, error: OSError) -> FileFacts:
+    return place.unreadable(f"cannot be read: {error.strerror}", isinstance(error, OtherLanguage))
+
+
 def _codec() -> Codec[FileFacts]:
     from dynamo_lint.cache.packed import facts_codec
 
@@ -194,6 +199,8 @@ def _package_around(root: Path) -> str:
 
 
 def _module(path: str, packages: set[str], around: str) -> tuple[str, bool]:
+    if is_notebook(path):
+        return path, False  # nothing imports it
     name, is_package = module_name(path, packages)
     if around and packages.issuperset(_above(path)):
         name = around if path == "__init__.py" else f"{around}.{name}"

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, replace
 from dynamo_lint import files
 from dynamo_lint.baseline import Baseline
 from dynamo_lint.config import Settings
-from dynamo_lint.discovery import ENVIRONMENT, Discovered
+from dynamo_lint.discovery import CODE, ENVIRONMENT, Discovered
 from dynamo_lint.findings import Edit, Finding
 from dynamo_lint.fixes.bytes import CannotEdit, apply, parses
+from dynamo_lint.fixes.cells import apply_to_cells
+from dynamo_lint.index.notebooks import code_of, is_notebook
 from dynamo_lint.report import Report
 from dynamo_lint.run.check import check
 from dynamo_lint.run.reading import ALONE, Effort
@@ -86,7 +88,7 @@ class _Unseen:
             folders[:] = [] if ENVIRONMENT in names else [one for one in folders if one not in _PASSED]
             for name in names:
                 path = os.path.join(folder, name)
-                if name.endswith(".py") and os.path.realpath(path) not in known:
+                if name.endswith(CODE) and os.path.realpath(path) not in known:
                     with suppress(OSError):
                         yield os.path.relpath(path, self._found.root), files.read(path, links=False)
 
@@ -127,7 +129,7 @@ def rewrite(
             for finding, why in guilty:
                 state.refused[_identity(finding)] = (finding, why)
             chosen = [one for one in chosen if _identity(one) not in state.refused]
-    originals = {path: sources.raw(path) for path in state.files}
+    originals = {path: sources.stored(path) for path in state.files}
     return Rewritten(
         files={path: raw for path, raw in state.files.items() if raw != originals[path]},
         originals=originals,
@@ -175,8 +177,9 @@ def _try(
     for path, changes in edits.items():
         why = "the file would no longer parse"
         try:
-            files[path] = apply(state.files.get(path) or sources.raw(path), changes)
-            if parses(files[path]):
+            stored = state.files.get(path) or sources.stored(path)
+            files[path] = apply_to_cells(stored, changes) if is_notebook(path) else apply(stored, changes)
+            if parses(code_of(path, files[path])):
                 continue
         except CannotEdit as error:
             why = str(error)

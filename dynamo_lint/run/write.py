@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dynamo_lint import files
+from dynamo_lint.fixes.cells import changed_cells
+from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.run.rewrite import Rewritten
 
 _ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -104,13 +106,23 @@ def _give(draft: Path, target: Path) -> None:
 
 def diff(done: Rewritten, spell: dict[str, str]) -> bytes:
     """Return the changes as a unified diff, its lines in the bytes of the files; `spell` says how to write
-    each path."""
+    each path. Those of a notebook are shown cell by cell, as text: no tool applies them.
+    """
     lines = (
         line
         for path in sorted(done.files)
-        for line in _unified(_quoted(spell.get(path, path)), done.originals[path], done.files[path])
+        for line in _changes(path, _quoted(spell.get(path, path)), done.originals[path], done.files[path])
     )
     return "".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _changes(path: str, shown: str, before: bytes, after: bytes) -> Iterator[str]:
+    if not is_notebook(path):
+        yield from _unified(shown, before, after)
+        return
+    for number, old, new in changed_cells(before, after):
+        # The last line of a cell has no line end, which nobody wants to be told.
+        yield from _unified(f"{shown}:cell {number}", f"{old}\n".encode(), f"{new}\n".encode())
 
 
 def _quoted(path: str) -> str:

@@ -107,7 +107,7 @@ def test_assumed_regions_are_judged(here: Path, capsys: pytest.CaptureFixture[st
 def test_empty_folder_is_no_failure(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a.py").unlink()
     assert cli.run([]) == 0
-    assert capsys.readouterr() == ("", "No Python files found.\n")
+    assert capsys.readouterr() == ("", "No Python files or notebooks found.\n")
 
 
 def test_unreadable_file_is_a_finding_and_the_run_goes_on(

@@ -257,7 +257,7 @@ def test_receipts_and_regions_print_no_more_than_text(text: str) -> None:
         check_lines(said)
     for said in (
         receipt_json.render(probes, ROOT, receipt_json.fixed(comparison, 1)),
-        regions.render_json(tainted(REGIONS, text), FILES),
+        regions.render_json(tainted(REGIONS, text), FILES, look),
     ):
         assert said.isascii()
         json.loads(said)

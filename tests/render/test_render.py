@@ -231,7 +231,7 @@ def test_json_of_an_empty_report_is_valid(root: Path) -> None:
 def test_json_lists_files_that_could_not_be_linted(root: Path) -> None:
     broken = Report(root, (2, 13), 1, Compiled(1, 1), errors=(FileError("a\udcff.py", 3, "invalid syntax"),))
     assert json.loads(shown("json", broken))["errors"] == [
-        {"path": "a\udcff.py", "line": 3, "message": "invalid syntax"}
+        {"path": "a\udcff.py", "line": 3, "cell": None, "cell_line": None, "message": "invalid syntax"}
     ]
 
 
@@ -340,14 +340,13 @@ def test_regions_are_a_tree_that_lists_each_function_once(root: Path, snapshot: 
 
 
 def test_regions_json_follows_the_contract(root: Path, snapshot: Snapshot) -> None:
-    snapshot.assert_match(regions_text.render_json(REGIONS, {}), "regions.json")
+    snapshot.assert_match(regions_text.render_json(REGIONS, {}, Look()), "regions.json")
 
 
 def test_a_function_hot_for_several_receivers_is_one_function_in_json(root: Path) -> None:
     guess = CompiledFunction(FORWARD, None, Confidence.POSSIBLE, (1,), (COMPILED,))
-    functions = json.loads(regions_text.render_json(Regions((ENTRY, SHARED), (guess, HOT), ()), {}))[
-        "functions"
-    ]
+    regions = Regions((ENTRY, SHARED), (guess, HOT), ())
+    functions = json.loads(regions_text.render_json(regions, {}, Look()))["functions"]
     assert functions == [
         {
             "id": "src/moe.py::MoE.forward",

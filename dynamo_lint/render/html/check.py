@@ -10,7 +10,7 @@ from typing import Any
 from dynamo_lint.findings import SEVERITIES, Finding
 from dynamo_lint.render.formats import View
 from dynamo_lint.render.html import words
-from dynamo_lint.render.html.findings import Card, card
+from dynamo_lint.render.html.findings import Card, card, named
 from dynamo_lint.render.html.page import Facet, counted, counts, page
 from dynamo_lint.render.text import verdict
 from dynamo_lint.report import Report
@@ -76,6 +76,7 @@ def _page(report: Report, view: View, detail: Detail) -> str:
         facets=_facets(report.findings),
         total=len(report.findings),
         told=detail.told,
+        named=named(view.sources),
         report=report,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dynamo_lint.findings import Edit, Finding, Related, Span
 from dynamo_lint.sources import Sources
+from dynamo_lint.terminal import numbered
 
 LONGEST_LINE = 300
 """Characters of a source line that are shown around its mark."""
@@ -53,6 +54,8 @@ class Card:
     hunks: tuple[Hunk, ...]
     code: Callable[[str, int], str]
     """The text of a line by its path and number."""
+    place: Callable[[str, int], str]
+    """A line as it is named, by its path and number."""
 
 
 def card(finding: Finding, sources: Sources, anchor: str, around: int = 2) -> Card:
@@ -66,7 +69,13 @@ def card(finding: Finding, sources: Sources, anchor: str, around: int = 2) -> Ca
         excerpt=excerpt(finding.span, sources, around),
         hunks=tuple(hunks(edits, sources)),
         code=lambda path, line: _cut(sources.line(path, line).strip()),
+        place=named(sources),
     )
+
+
+def named(sources: Sources) -> Callable[[str, int], str]:
+    """Return what names a line by its path and number: `path:line`, or `path:cell 3:line`."""
+    return lambda path, line: f"{path}:{numbered(sources.cell(path, line), line)}"
 
 
 def excerpt(span: Span, sources: Sources, around: int = 2) -> Excerpt | None:
@@ -76,7 +85,9 @@ def excerpt(span: Span, sources: Sources, around: int = 2) -> Excerpt | None:
         return None
     first, end = max(1, span.line - around), last + around
     lines = {number: sources.line(span.path, number).rstrip() for number in range(first, end + 1)}
-    shown = [number for number, line in lines.items() if line or first < number < end]
+    cells = {number: sources.cell(span.path, number) or (0, number) for number in lines}
+    near = [number for number, (cell, _) in cells.items() if cell == cells[span.line][0]]
+    shown = [number for number in near if lines[number] or first < number < end]
     while not lines[shown[0]]:  # an empty line at either end shows nothing
         del shown[0]
     while not lines[shown[-1]]:
@@ -92,7 +103,7 @@ def excerpt(span: Span, sources: Sources, around: int = 2) -> Excerpt | None:
     if last != span.line:
         rest.append(lines[last][margin:stop])
     return Excerpt(
-        numbers="\n".join(map(str, shown)),
+        numbers="\n".join(str(cells[number][1]) for number in shown),
         above="".join(_cut(lines[number][margin:]) + "\n" for number in shown if number < span.line),
         before=_cut(lines[span.line][margin:start], last=True),
         marked="\n".join(map(_cut, (middle, *rest))),
@@ -127,7 +138,8 @@ def hunks(edits: Sequence[Edit], sources: Sources) -> Iterator[Hunk]:
             del old[-1], new[-1]
         if old or new:
             margin = min((len(one) - len(one.lstrip(" ")) for one in (*old, *new) if one.strip()), default=0)
-            yield Hunk(f"{path}:{first}", *(tuple(_cut(one[margin:]) for one in part) for part in (old, new)))
+            place = named(sources)(path, first)
+            yield Hunk(place, *(tuple(_cut(one[margin:]) for one in part) for part in (old, new)))
 
 
 def _cut(line: str, last: bool = False) -> str:
