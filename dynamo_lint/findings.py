@@ -100,3 +100,4 @@ class FileError:
     message: str
     needs: tuple[int, int] | None = None
     """The version of Python that its syntax needs, if that is newer than the one that runs."""
+    column: int = 1

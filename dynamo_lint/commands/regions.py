@@ -64,9 +64,9 @@ def regions(
         text = render.render_json(shown, facts)
     else:
         text = render.render_text(shown, facts, look)
-    deliver(text, None)
     if not shown.entries and output_format == "text" and why is None:
-        click.echo(f"No compiled code found in {counted(len(found.reported), 'file')}.", err=True)
+        text += f"No compiled code found in {counted(len(found.reported), 'file')}.\n"
+    deliver(text, None)
     unread = sum(facts[path].error is not None for path in found.reported if path in facts)
     if unread and why is None:
         click.echo(f"{counted(unread, 'file')} could not be read; `dynamo-lint check` says why.", err=True)

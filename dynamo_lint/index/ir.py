@@ -389,6 +389,7 @@ class FileFacts:
     markers: tuple[Marker, ...] = ()
     error: tuple[int, str] | None = None
     """Line and message if the file could not be read or parsed; then nothing else is known."""
+    error_column: int = 1
     needs: tuple[int, int] | None = None
     """The version of Python that its syntax needs, if it could not be parsed for being too new."""
     terms: tuple[str, ...] = ()

@@ -126,6 +126,8 @@ class Entry:
 
     sizes: _Pattern
     modes: Mapping[str, object]
+    called: Site
+    """The call that compiled it."""
     guards: tuple[Guard, ...] = ()
     burned: Burned = field(default_factory=dict)
     """What the code was specialised for without a guard."""
@@ -209,6 +211,13 @@ class Cache:
             differences.append(changed)
         return min(differences, key=len) if differences else []
 
+    def states(self, mode: str) -> dict[object, Site]:
+        """The values of a mode that there are versions for, each with the call that compiled the first."""
+        found: dict[object, Site] = {}
+        for entry in self.entries:
+            found.setdefault(entry.modes.get(mode), entry.called)
+        return found
+
     def varies(self, source: Source, value: object) -> bool:
         """Whether a number that is compiled in has had another value before, so that it becomes a symbol."""
         if source not in self.scalars:
@@ -233,6 +242,7 @@ class Cache:
         self,
         tensors: Sequence[Tensor],
         modes: Mapping[str, object],
+        called: Site,
         guards: tuple[Guard, ...],
         burned: Burned,
         *,
@@ -257,7 +267,7 @@ class Cache:
                 turns = place in self.dynamic and size is not None and size > 1
                 axes.append(f"s{size}" if turns else size)
             pattern.append(tuple(axes))
-        self.entries.append(Entry(tuple(pattern), dict(modes), guards, burned))
+        self.entries.append(Entry(tuple(pattern), dict(modes), called, guards, burned))
 
 
 def _sizes_fit(pattern: _Pattern, shapes: Sequence[Shape | None]) -> bool:
