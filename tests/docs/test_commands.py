@@ -260,3 +260,17 @@ def test_the_lines_of_the_doctor_guide_are_those_of_the_command(project: Path) -
     done = run(f"{variables} dynamo-lint doctor --torch-version 2.13 -- torchrun train.py", project)
     assert set(checks) <= set(done.stderr.splitlines())
     assert done.stderr.splitlines()[-1].endswith("; not started")
+
+
+def test_the_receipt_of_the_confirm_guide_is_that_of_the_command_under_torch() -> None:
+    pytest.importorskip("torch")
+    (sample,) = snippets(ROOT / "docs/guides/confirm.md", "text")
+    probe = "fixtures/moe/hazard/probes.py::probe_noise_switch"
+    done = subprocess.run(
+        [sys.executable, "-m", "dynamo_lint", "confirm", probe],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.startswith(sample), done.stdout

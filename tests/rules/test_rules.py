@@ -669,3 +669,37 @@ def test_what_a_line_does_and_why_it_breaks_say_no_clause_twice():
     for row in rows:
         why = reasons.get(row["code"], {}).get("why")
         assert not why or why not in row["does"], row["does"]
+
+
+INHERITED = """
+import torch
+from torch import nn
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return self.part(x)
+
+class One(Base):
+    def part(self, x):
+        return x + 1
+
+class Two(Base):
+    def part(self, x):
+        return x + 2
+
+one = torch.compile(One())
+"""
+
+
+def test_what_several_compiled_classes_inherit_is_named_by_its_class_with_their_number():
+    (alone,) = (one for one in lint(INHERITED) if one.code == "DYN101")
+    assert "the compiled `One.forward`" in alone.message
+    both = lint(INHERITED + "two = torch.compile(Two())\n")
+    (shared,) = (one for one in both if one.code == "DYN101")
+    assert "the compiled `Base.forward`" in shared.message
+    assert (10, "runs for 2 compiled classes") in [(one.line, one.message) for one in shared.related]
