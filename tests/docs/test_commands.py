@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -269,6 +270,7 @@ def test_the_receipt_of_the_confirm_guide_is_that_of_the_command_under_torch() -
     done = subprocess.run(
         [sys.executable, "-m", "dynamo_lint", "confirm", probe],
         cwd=ROOT,
+        env={**os.environ, "COLUMNS": "100"},
         capture_output=True,
         text=True,
         check=False,
