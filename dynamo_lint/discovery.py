@@ -3,9 +3,10 @@
 Naming a folder lints the Python files and notebooks below it, minus what Git ignores and `exclude` leaves
 out. Naming a file, or a folder that is part of a project, reads that project whole, because what is compiled
 is rarely decided in the file that suffers, but reports on what was named, and on what that compiles, alone:
-so a hook that passes changed files agrees with a run over everything. A folder is part of a project if it is a package,
-if its code imports what lies beside it there, or if a script above imports it; else it is one of its own, as
-an example is. Of a file outside of any project the files beside it are read that it imports, directly or not.
+so a hook that passes changed files agrees with a run over everything. A folder is part of a project if it is
+a package, if its code imports what lies beside it there, or if a script above imports it; else it is one of
+its own, as an example is. Of a file outside of any project the files beside it are read that it imports,
+directly or not.
 
 A link is followed as far as what was named reaches, its repository or project included: what lies beyond is
 not the project's own, and a checkout can hold a link to any file of the user.
@@ -44,7 +45,8 @@ _MOST_SETTINGS = 5000
 _IMPORT = re.compile(rb"^[ \t]*\"?(?:from|import)[ \t]+([A-Za-z_][A-Za-z_0-9]*)", re.MULTILINE)
 
 _STATEMENT = re.compile(
-    rb"^[ \t]*\"?(?:from[ \t]+([.\w]*)[ \t]+import[ \t]+(\([^)]*|[^\n#;]*)|import[ \t]+([^\n#;]*))", re.MULTILINE
+    rb"^[ \t]*\"?(?:from[ \t]+([.\w]*)[ \t]+import[ \t]+(\([^)]*|[^\n#;]*)|import[ \t]+([^\n#;]*))",
+    re.MULTILINE,
 )
 _DOTTED = re.compile(rb"[A-Za-z_][\w.]*")
 

@@ -103,3 +103,4 @@ class FileError:
     severity: str = "error"
     advice: str = ""
     """The way out, where it is another than to mend the file."""
+    column: int = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import textwrap
+import sys
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +19,10 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 """What a CI service takes for an order wherever a log says it: `::error ::`, `##[error]`, `##vso[...]`."""
+
+_WORDS = re.compile(r"(\s*)(\S+)")
+_LEAST_ROOM = 20
+"""Columns that a text beside a head needs, if it is not shorter."""
 
 
 def no_cell(path: str, line: int) -> tuple[int, int] | None:
@@ -36,6 +40,8 @@ class Look:
 
     colour: bool = False
     width: int = 100
+    wraps: bool = False
+    """The width is that of a terminal, or was named; in a pipe or a file a sentence stays one line."""
     root: Path = Path()
     """The linted root, as an absolute path."""
     cwd: Path = Path()
@@ -63,15 +69,33 @@ class Look:
         return f"{clean(path)}:{self.spot(path, line)}"
 
     def wrapped(self, text: str, first: str = "  ", rest: str = "  ") -> str:
-        """A paragraph that fits the width; code and paths are never broken."""
-        return textwrap.fill(
-            clean(text),
-            self.width,
-            initial_indent=first,
-            subsequent_indent=rest,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        """A paragraph that fits the width; words are never broken, so paths and codes can be copied."""
+        return self.filled(clean(text), first, rest)
+
+    def filled(self, text: str, first: str = "  ", rest: str = "  ") -> str:
+        """The same of text that is clean already, and may be painted."""
+        lines: list[str] = []
+        line, used = first, shown_width(first)
+        for number, (gap, word) in enumerate(_WORDS.findall(text)):
+            width = shown_width(word)
+            if number and used + len(gap) + width > self.width:
+                lines.append(line)
+                line, used, gap = rest, shown_width(rest), ""
+            line += gap + word
+            used += len(gap) + width
+        return "\n".join([*lines, line])
+
+    def line(self, text: str, first: str = "", rest: str = "    ") -> str:
+        """A clean sentence, wrapped for a terminal only."""
+        return self.filled(text, first, rest) if self.wraps else first + text
+
+    def beside(self, head: str, text: str) -> str:
+        """Clean text to the right of a head; below it where the head leaves little room."""
+        indent = shown_width(head)
+        if indent + min(_LEAST_ROOM, shown_width(text)) <= self.width:
+            return self.filled(text, head, " " * indent)
+        below = " " * (len(head) - len(head.lstrip()) + 4)
+        return head.rstrip() + "\n" + self.filled(text, below, below)
 
 
 def wants_colour(mode: str, stream: IO[str] | None) -> bool:
@@ -86,20 +110,25 @@ def wants_colour(mode: str, stream: IO[str] | None) -> bool:
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def terminal_width() -> int:
-    """The terminal's width (COLUMNS overrides it), within what can be read with comfort."""
-    return max(60, min(_columns(), 120))
+def look_on(color: str, to_stderr: bool = False) -> Look:
+    """How to lay out text on a stream; COLUMNS overrides the width of its terminal."""
+    colour = wants_colour(color, sys.stderr if to_stderr else sys.stdout)
+    columns = _columns(2 if to_stderr else 1)
+    return Look(colour, max(40, min(columns or 100, 120)), wraps=columns > 0)
 
 
-def _columns() -> int:
-    """As `shutil.get_terminal_size` has it, without the compressions that its module imports."""
+def _columns(descriptor: int) -> int:
+    """The width of a terminal, 0 if there is none.
+
+    As `shutil.get_terminal_size` has it, without the compressions that its module imports.
+    """
     told = os.environ.get("COLUMNS", "")
     if told.isdecimal() and int(told):
         return int(told)
     try:
-        return os.get_terminal_size(1).columns or 100  # 1 is stdout
+        return os.get_terminal_size(descriptor).columns
     except OSError:  # closed, or no terminal
-        return 100
+        return 0
 
 
 def clean(text: str) -> str:
@@ -125,7 +154,12 @@ def char_width(char: str) -> int:
 
 def text_width(text: str) -> int:
     """Terminal cells that a text takes."""
-    return sum(map(char_width, text))
+    return len(text) if text.isascii() else sum(map(char_width, text))
+
+
+def shown_width(text: str) -> int:
+    """The same of text that may be painted."""
+    return text_width(click.unstyle(text) if "\x1b" in text else text)
 
 
 def clipped(text: str, width: int) -> str:

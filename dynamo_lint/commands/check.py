@@ -151,7 +151,7 @@ def check(
         return None if quiet else say(told)
     output.present(report, sources, settings, color, output_file, statistics)
     if not quiet:
-        output.conclude(report, settings, color, output_file, statistics)
+        output.conclude(report, settings, color, output_file)
     if report.lacks_entries:
         say("dynamo-lint: nothing in the project is compiled, and fail-on-nothing-compiled is set")
     if report.fails and not exit_zero:

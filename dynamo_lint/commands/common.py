@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dynamo_lint.run.reading import Effort, Progress
 
 STDIN = Path("-")
-"""The path that means standard input."""
+"""The path that means standard input, and as a file to write standard output."""
 
 PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -82,8 +82,15 @@ def output_format_option(*formats: str, metavar: str | None = "FORMAT") -> Decor
 
 
 def output_file_option(written: str) -> Decorator:
-    """The option for the file that something is written to."""
-    return output_option("-o", "--output-file", type=FILE, metavar="FILE", help=f"Write {written} to a file.")
+    """The option for the file that something is written to; `-` is stdout, as without it."""
+    return output_option(
+        "-o",
+        "--output-file",
+        type=FILE,
+        callback=lambda _context, _option, file: None if file == STDIN else file,
+        metavar="FILE",
+        help=f"Write {written} to a file.",
+    )
 
 
 effort_options = together(

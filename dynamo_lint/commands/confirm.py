@@ -134,7 +134,7 @@ def confirm(
     to call it with. PROBE is a file, a folder or `file::probe_name`. Without any, the files
     listed under `probes` in the configuration are used.
     """
-    from dynamo_lint.commands.output import deliver, look_at, warn_of_links, warn_of_version
+    from dynamo_lint.commands.output import deliver, look_at, to_stdout, warn_of_links, warn_of_version
     from dynamo_lint.confirm import run
     from dynamo_lint.confirm.budget import exceeded
     from dynamo_lint.confirm.model import Request
@@ -176,8 +176,11 @@ def confirm(
     limits = {"max_recompiles": max_recompiles, "max_breaks": max_breaks, "max_compiles": max_graphs}
     too_much = exceeded(reports, settings.contract.limited(**limits), settings.folder.resolve())
     if not quiet:
-        gap = "\n" if output_format == "text" and output_file is None else ""
-        click.echo(gap + text_format.conclusion(reports), nl=False, err=True)
+        told = text_format.conclusion(reports)
+        if output_format == "text":
+            to_stdout(told if output_file is not None else "\n" + told)
+        else:
+            click.echo(told, nl=False, err=True)
     if fixed and again is None and not quiet:
         click.echo("None of these findings has an automatic fix, so there is nothing to compare.", err=True)
     for sentence in too_much:

@@ -16,7 +16,7 @@ from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings, load
 from dynamo_lint.render.prose import picked
-from dynamo_lint.terminal import clean, counted, wants_colour
+from dynamo_lint.terminal import clean, counted, look_on
 from dynamo_lint.trouble import EXIT_FINDINGS
 
 if TYPE_CHECKING:
@@ -127,17 +127,18 @@ def _print(
     quiet: bool,
     color: str,
 ) -> None:
-    """Print one line per check; to stderr where stdout is that of the command."""
-    stream = sys.stderr if command else sys.stdout
-    colour = wants_colour(color, stream)
+    """Print what is wrong, one paragraph per check; to stderr where stdout is that of the command."""
+    look = look_on(color, to_stderr=bool(command))
     before = f"[rank{number}] " if number else ""
-    for one in shown:
-        severity = click.style(one.severity, fg=_COLOURS[one.severity]) if colour else one.severity
-        click.echo(f"{before}{severity} {clean(_subject(one) + one.message)}", err=bool(command))
-    if quiet and not shown:
-        return
     end = "" if not command else f"; {clean(command[0])} starts" if starts else "; not started"
-    click.echo(f"{before}doctor: {_total(found)}{end}", err=bool(command))
+    lines = [
+        f"{look.paint(one.severity, fg=_COLOURS[one.severity])} {clean(_subject(one) + one.message)}"
+        for one in shown
+    ]
+    if shown or not quiet:
+        lines.append(f"doctor: {_total(found)}{end}")
+    for line in lines:
+        click.echo(look.line(line, before, before + "    "), err=bool(command), color=True)
 
 
 def _subject(one: Check) -> str:

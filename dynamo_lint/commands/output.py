@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -20,7 +21,7 @@ from dynamo_lint.levels import PRESETS, Override
 from dynamo_lint.raw_values import dotted
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
-from dynamo_lint.terminal import Look, clean, no_cell, terminal_width, wants_colour
+from dynamo_lint.terminal import Look, clean, look_on, no_cell
 from dynamo_lint.trouble import ReaderLeft, Trouble, say
 
 FOR_PEOPLE = ("full", "concise", "grouped")
@@ -47,10 +48,10 @@ def look_at(
 
     `sources` know the cells of the notebooks among them.
     """
-    stream = sys.stderr if to_stderr else sys.stdout
-    colour = wants_colour(color, stream) and (file is None or color == "always")
+    look = look_on(color, to_stderr)
+    colour = look.colour and (file is None or color == "always")
     cell = no_cell if sources is None else sources.cell
-    return Look(colour=colour, width=terminal_width(), root=root, cwd=Path.cwd(), cell=cell)
+    return replace(look, colour=colour, root=root, cwd=Path.cwd(), cell=cell)
 
 
 def present(
@@ -74,19 +75,21 @@ def present(
         to_step_summary(overflow(report, view))
 
 
-def conclude(
-    report: Report, settings: Settings, color: str, output_file: Path | None, statistics: bool = False
-) -> None:
-    """Say on stderr what was found, and what to do next."""
+def conclude(report: Report, settings: Settings, color: str, output_file: Path | None) -> None:
+    """Say what was found, and what to do next: behind findings for people on stdout, else on stderr."""
     from dynamo_lint.render.text import summary
 
-    full = settings.output_format == "full" and not statistics
-    gap = "\n" if report.findings and full and output_file is None else ""
-    look = look_at(report.root, color, to_stderr=True)
-    talk = summary(report, look, explain=full, assumed=settings.assume != "none")
-    click.echo(gap + talk, nl=False, err=True, color=True)
+    aside = settings.output_format not in FOR_PEOPLE
+    gap = "\n" if report.findings and settings.output_format != "concise" and output_file is None else ""
+    look = look_at(report.root, color, to_stderr=aside)
+    told = summary(report, look, assumed=settings.assume != "none")
     if settings.torch_from and report.compiled.functions:
-        say(f"Judged as torch {'.'.join(map(str, report.torch_version))} ({settings.torch_from}).")
+        version = ".".join(map(str, report.torch_version))
+        told += look.line(clean(f"Judged as torch {version} ({settings.torch_from}).")) + "\n"
+    if aside:
+        click.echo(told, nl=False, err=True, color=True)
+    else:
+        to_stdout(gap + told)
 
 
 def deliver(text: str | bytes, file: Path | None) -> None:

@@ -82,9 +82,9 @@ def regions(
         text = render.render_json(shown, facts, look)
     else:
         text = render.render_text(shown, facts, look)
-    deliver(text, None)
     if not shown.entries and output_format == "text" and why is None:
-        click.echo(f"No compiled code found in {counted(len(found.reported), 'file')}.", err=True)
+        text += f"No compiled code found in {counted(len(found.reported), 'file')}.\n"
+    deliver(text, None)
     unread = len(found.errors)
     unread += sum(facts[path].error is not None for path in found.reported if path in facts)
     if unread and why is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -10,8 +9,8 @@ import click
 from dynamo_lint.commands import common
 from dynamo_lint.commands.output import deliver
 from dynamo_lint.config import load
-from dynamo_lint.terminal import Look, terminal_width, wants_colour
-from dynamo_lint.trouble import Trouble, say
+from dynamo_lint.terminal import clean, look_on
+from dynamo_lint.trouble import Trouble
 
 
 @click.command()
@@ -49,10 +48,14 @@ def rule(
     chosen = sorted(names if everything else {hit for word in codes for hit in matching(word, names)})
     torch, where = (torch_version, "") if torch_version else _torch()
     shown = [as_measured(pages[code], torch) for code in chosen]
-    look = Look(colour=wants_colour(color, sys.stdout), width=terminal_width())
-    deliver(render.render_json(shown) if output_format == "json" else render.render_text(shown, look), None)
-    if where and output_format == "text":
-        say(f"Measured tables are those of torch {'.'.join(map(str, torch))} ({where}).")
+    look = look_on(color)
+    if output_format == "json":
+        return deliver(render.render_json(shown), None)
+    text = render.render_text(shown, look)
+    if where:
+        version = ".".join(map(str, torch))
+        text += look.line(clean(f"Measured tables are those of torch {version} ({where}).")) + "\n"
+    return deliver(text, None)
 
 
 def _torch() -> tuple[tuple[int, int], str]:

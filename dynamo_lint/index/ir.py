@@ -391,6 +391,7 @@ class FileFacts:
     """Line and message if the file could not be read or parsed; then nothing else is known."""
     foreign: bool = False
     """It could not be read for being in another language than Python."""
+    error_column: int = 1
     needs: tuple[int, int] | None = None
     """The version of Python that its syntax needs, if it could not be parsed for being too new."""
     terms: tuple[str, ...] = ()

@@ -56,13 +56,14 @@ def summarize(
     except SyntaxError as error:
         from dynamo_lint.index.newer_syntax import needed  # with libcst, which only such a file needs
 
-        line = error.lineno or 1
+        line, column = error.lineno or 1, max(error.offset or 1, 1)
         needs = needed(source, line)
         if needs is None:
-            return FileFacts(path, module, is_package, error=(line, error.msg or "invalid syntax"))
+            what = error.msg or "invalid syntax"
+            return FileFacts(path, module, is_package, error=(line, what), error_column=column)
         wanted, running = (".".join(map(str, version)) for version in (needs, sys.version_info[:2]))
         why = f"it needs Python {wanted}, and dynamo-lint runs under Python {running}"
-        return FileFacts(path, module, is_package, error=(line, why), needs=needs)
+        return FileFacts(path, module, is_package, error=(line, why), error_column=column, needs=needs)
     except (UnicodeDecodeError, ValueError) as error:
         return FileFacts(path, module, is_package, error=(1, f"cannot be decoded: {error}"))
     except (RecursionError, MemoryError):

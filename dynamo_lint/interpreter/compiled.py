@@ -72,9 +72,11 @@ class Compiled(Expressions):
         target: object,
         call: CompileCall | None,
         static: bool = False,
+        states: tuple[tuple[object, Site], ...] = (),
     ) -> Met:
         """Write down what happens to a call."""
-        met = Met(what, site, called, self.unit_of(target), self.doubt > 0, call, static)
+        unit = self.unit_of(target)
+        met = Met(what, site, called, unit, self.doubt > 0, call, static, states=states)
         self.meet(met)
         return met
 
@@ -170,7 +172,8 @@ class Compiled(Expressions):
         self.begun[code] = target
         self.resets.clear()
         changed = self.settings.get(why, (None, None))[1] if why is not None else None
-        self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES)
+        states = tuple(({modes[why]: site} | cache.states(why)).items()) if why in modes else ()
+        self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES, states)
         failed = [one for one in failures if isinstance(one, Guard)]
         telling = _telling(failed)
         # Tensors that change together, each in several respects, ask for one compile.
@@ -189,7 +192,9 @@ class Compiled(Expressions):
             if entry is None:
                 guards, unguarded = self._filtered(trace, call, resolve)
                 cache.keys |= {one.source: self.keys_of(one.source, function, names) for one in guards}
-                cache.add(tensors, modes, guards, trace.burned, unguarded, static=static, dynamic=dynamic)
+                cache.add(
+                    tensors, modes, site, guards, trace.burned, unguarded, static=static, dynamic=dynamic
+                )
         if entry is not None and not unchecked:
             self._compare(entry, trace, target, call, site)
         return result.value if isinstance(result, Sourced) else result

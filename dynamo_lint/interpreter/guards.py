@@ -129,6 +129,8 @@ class Entry:
 
     sizes: _Pattern
     modes: Mapping[str, object]
+    called: Site
+    """The call that compiled it."""
     guards: tuple[Guard, ...] = ()
     burned: Burned = field(default_factory=dict)
     """What the code was specialised for without a guard."""
@@ -229,6 +231,13 @@ class Cache:
             differences.append(changed)
         return min(differences, key=len) if differences else []
 
+    def states(self, mode: str) -> dict[object, Site]:
+        """The values of a mode that there are versions for, each with the call that compiled the first."""
+        found: dict[object, Site] = {}
+        for entry in self.entries:
+            found.setdefault(entry.modes.get(mode), entry.called)
+        return found
+
     def varies(self, source: Source, value: object) -> bool:
         """Whether a number that is compiled in has had another value before, so that it becomes a symbol."""
         if source not in self.scalars:
@@ -253,6 +262,7 @@ class Cache:
         self,
         tensors: Sequence[Tensor],
         modes: Mapping[str, object],
+        called: Site,
         guards: tuple[Guard, ...],
         burned: Burned,
         unguarded: frozenset[str],
@@ -278,7 +288,7 @@ class Cache:
                 turns = place in self.dynamic and size is not None and size > 1
                 axes.append(f"s{size}" if turns else size)
             pattern.append(tuple(axes))
-        self.entries.append(Entry(tuple(pattern), dict(modes), guards, burned, unguarded))
+        self.entries.append(Entry(tuple(pattern), dict(modes), called, guards, burned, unguarded))
 
 
 def _is_of_constant(guard: Guard) -> bool:

@@ -323,6 +323,8 @@ class Met:
     """Its sizes are constants."""
     tried: bool = False
     """It is a test that does so."""
+    states: tuple[tuple[object, Site], ...] = ()
+    """Of a mode: the values that versions are for, with the calls that compiled them; the new one first."""
 
 
 @dataclass(slots=True, eq=False)

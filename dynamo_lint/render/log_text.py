@@ -74,8 +74,8 @@ def _cause(cause: Cause, report: LogReport, look: Look) -> str:
     colour = "red" if cause.limits or (finding and finding.effect in ("eager", "storm")) else "yellow"
     place = look.paint(look.place(cause.path, cause.line), bold=True)
     rule = look.paint(cause.code, bold=True) + (f" {finding.name}" if finding else "")
-    what = look.paint(cost(cause, report.job, look), fg=colour)
-    lines = [f"{place}: {rule}".rstrip(": "), f"  {clean(what) if not look.colour else what}"]
+    what = look.paint(clean(cost(cause, report.job, look)), fg=colour)
+    lines = [f"{place}: {rule}".rstrip(": "), look.line(what, "  ")]
     if seen := values(cause):
         lines.append(look.wrapped(f"compiled for {cause.subject} = {seen}", "  ", "    "))
     lines.append(look.wrapped(claim(finding.message if finding else advice(cause))))
@@ -99,7 +99,7 @@ def _breaks(report: LogReport, look: Look) -> list[str]:
 
 def _unseen(report: LogReport, look: Look) -> list[str]:
     shown = [
-        f"  {look.place(one.span.path, one.span.line)} {one.code} {clean(one.subject)}"
+        look.wrapped(f"{look.place(one.span.path, one.span.line)} {one.code} {one.subject}", "  ", "    ")
         for one in report.unseen[:_MOST_UNSEEN]
     ]
     more = len(report.unseen) - len(shown)
@@ -111,7 +111,7 @@ def _budgets(report: LogReport, look: Look) -> list[str]:
     for one in report.budgets:
         known = ("over", "red") if one.exceeded else ("ok", "green")
         word, colour = ("unproved", "yellow") if one.seen is None else known
-        lines.append(f"  {look.paint(f'{word:<8}', fg=colour, bold=True)} {clean(budget(one))}")
+        lines.append(look.beside(f"  {look.paint(f'{word:<8}', fg=colour, bold=True)} ", clean(budget(one))))
     return lines
 
 
@@ -123,7 +123,7 @@ def _notes(report: LogReport, look: Look) -> list[str]:
     proof = f"proof: {PROOFS[report.job.proof]}"
     if report.job.proof == "text" and report.job.compiles is None:
         proof += "; compiles are not logged"
-    return [*lines, look.paint(proof, dim=True)]
+    return [*lines, look.line(look.paint(proof, dim=True), "", "  ")]
 
 
 def as_report(report: LogReport, look: Look, torch_version: tuple[int, int]) -> Report:

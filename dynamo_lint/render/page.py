@@ -6,18 +6,31 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from itertools import groupby
+from dataclasses import asdict, replace
+from itertools import groupby, zip_longest
 
 from dynamo_lint.pages import Page, page_url
 from dynamo_lint.terminal import Look, text_width
 
+_NARROWEST = 12
+"""Columns that every column of a table may take."""
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 
 
+GUARD = (
+    "A guard is the check that torch makes before it reuses compiled code; if it fails, torch compiles again."
+)
+
+
 def render_text(pages: Sequence[Page], look: Look) -> str:
-    """The pages one after the other: headings bold, paragraphs wrapped, tables aligned, code indented."""
-    return "\n".join("\n".join(_lines(page, look)) + "\n" for page in pages)
+    """The pages one after the other: headings bold, paragraphs wrapped, tables aligned, code indented.
+
+    What a guard is stands once below them, if one of them speaks of guards.
+    """
+    texts = ["\n".join(_lines(page, look)) + "\n" for page in pages]
+    if any("guard" in page.body for page in pages):
+        texts.append(look.wrapped(GUARD, "", "") + "\n")
+    return "\n".join(texts)
 
 
 def render_json(pages: Sequence[Page]) -> str:
@@ -82,16 +95,41 @@ def _paragraph(lines: Sequence[str], look: Look) -> Iterator[str]:
 
 
 def _table(lines: Sequence[str], look: Look) -> Iterator[str]:
-    """Columns of equal width; the last one is not filled up."""
+    """Columns of equal width, wrapped where they do not all fit; the last one is not filled up."""
     rows = [[cell.strip() for cell in line.strip().strip("|").split(" | ")] for line in lines]
     rows = [row for row in rows if not set("".join(row)) <= set("-:| ")]
     columns = max(map(len, rows))
     rows = [row + [""] * (columns - len(row)) for row in rows]
-    widths = [max(text_width(row[column]) for row in rows) for column in range(columns)]
+    widths = _fitting(rows, look.width)
     for number, row in enumerate(rows):
-        cells = [cell + " " * (width - text_width(cell)) for cell, width in zip(row, widths, strict=True)]
-        text = "  " + "  ".join(cells).rstrip()
-        yield look.paint(text, bold=True) if number == 0 else text
+        cells = [
+            replace(look, width=width).filled(cell, "", "").split("\n")
+            for cell, width in zip(row, widths, strict=True)
+        ]
+        for parts in zip_longest(*cells, fillvalue=""):
+            filled = [
+                part + " " * (width - text_width(part)) for part, width in zip(parts, widths, strict=True)
+            ]
+            text = "  " + "  ".join(filled).rstrip()
+            yield look.paint(text, bold=True) if number == 0 else text
+
+
+def _fitting(rows: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Widths of the columns that fit the room: headings give way, then the widest.
+
+    A column of long words stays wider than these at last, in the rows that have one.
+    """
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(text_width, column)) for column in columns]
+    words = [max(text_width(word) for cell in column for word in cell.split() or [""]) for column in columns]
+    below = [max(least, *map(text_width, column[1:])) for least, column in zip(words, columns, strict=True)]
+    for least in (below, words, [_NARROWEST] * len(widths)):
+        while sum(widths) + 2 * len(widths) > room:
+            spare = [number for number, width in enumerate(widths) if width > least[number]]
+            if not spare:
+                break
+            widths[max(spare, key=lambda number: widths[number])] -= 1
+    return widths
 
 
 def _facts(page: Page, look: Look) -> list[str]:
@@ -100,7 +138,8 @@ def _facts(page: Page, look: Look) -> list[str]:
     width = max((len(row.effect) for row in page.effects), default=0)
     for row in page.effects:
         torch = "" if row.torch == "*" else f" (torch {row.torch})"
-        lines.append(f"  {look.paint(f'{row.effect:<{width}}', bold=True)}  {row.when}{torch}")
+        effect = look.paint(f"{row.effect:<{width}}", bold=True)
+        lines.append(look.beside(f"  {effect}  ", f"{row.when}{torch}"))
     if page.gb:
-        lines.append("  Graph break registry: " + ", ".join(page.gb))
+        lines.append(look.wrapped("Graph break registry: " + ", ".join(page.gb), "  ", "    "))
     return lines

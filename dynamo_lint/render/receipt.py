@@ -68,7 +68,8 @@ def _probe(report: ProbeReport, look: Look) -> list[str]:
         lines += ["", *_verdict(one, receipt, look)]
     word = look.paint("not predicted by any finding", fg="magenta", bold=True)
     for where, what, why, hangs in surprises(report, receipt):
-        lines += ["", f"  {word} {_place(*where, look)} {clean(what.replace('`', ''))}"]
+        about = f"{word} {_place(*where, look)} {clean(what.replace('`', ''))}"
+        lines += ["", look.filled(about, "  ", " " * 14)]
         lines += [look.wrapped(text, " " * 14, " " * (16 if hangs else 14)) for text in why]
     silent = [one for one in report.verdicts if one.verdict == "unobserved"]
     lines += ["", *_unobserved(silent, look)] if silent else []
@@ -114,7 +115,8 @@ def _verdict(one: Verdict, receipt: Receipt, look: Look) -> list[str]:
     finding = one.finding
     word = look.paint(f"{one.verdict:<11}", fg=COLOURS[one.verdict], bold=True)
     place = look.place(finding.span.path, finding.span.line)
-    lines = [f"  {word} {place} {look.paint(finding.code, bold=True)} {clean(finding.subject)}"]
+    about = f"{place} {look.paint(finding.code, bold=True)} {clean(finding.subject)}"
+    lines = [look.beside(f"  {word} ", about)]
     cause = ", always together with other state" if one.joint else ""
     lines.append(look.wrapped(one.why + cause, " " * 14, " " * 14))
     found = (explaining(finding, receipt.recompiles[index], look.root) for index in one.recompiles)
@@ -127,7 +129,9 @@ def _unobserved(silent: Sequence[Verdict], look: Look) -> list[str]:
     """One line for each finding that this probe says nothing about."""
     rows = [(look.place(one.finding.span.path, one.finding.span.line), one) for one in silent]
     return [
-        f"  {look.paint('unobserved', fg='yellow')}  {place} {one.finding.code}: {clean(one.why)}"
+        look.beside(
+            f"  {look.paint('unobserved', fg='yellow')}  ", f"{place} {one.finding.code}: {clean(one.why)}"
+        )
         for place, one in rows
     ]
 

@@ -9,11 +9,12 @@ from typing import Any
 from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.model import ENTRY, CompiledFunction, Entry, Regions
+from dynamo_lint.regions.model import ENTRY, CompiledFunction, Entry, Regions, Skipped, Unresolved
 from dynamo_lint.render.json_format import SCHEMA_VERSION, placed, skipped_object, unresolved_object
 from dynamo_lint.render.prose import json_text, picked
+from dynamo_lint.render.text import places_table
 from dynamo_lint.sources import Sources
-from dynamo_lint.terminal import Look, clean, clipped, text_width
+from dynamo_lint.terminal import Look, clean, text_width
 
 
 def render_json(regions: Regions, files: Mapping[str, FileFacts], look: Look) -> str:
@@ -50,38 +51,31 @@ def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
         members[best.entries[0]].append(best)
     lines: list[str] = []
     for number, entry in enumerate(regions.entries):
-        lines.append(_entry(entry, look))
+        lines.append(look.line(_entry(entry, look)))
         nearest = sorted(members[number], key=lambda hot: len(hot.chain))
         rows = [(look.place(hot.function.path, _line(hot.function, files)), hot) for hot in nearest]
         width = min(max((text_width(place) for place, _ in rows), default=0), 60)
         for place, hot in rows:
             doubt = "" if hot.confidence == entry.confidence else f"  ({hot.confidence.word})"
-            lines.append(f"    {place:<{width}}  {clean(hot.function.id.partition('::')[2])}{doubt}")
+            name = clean(hot.function.id.partition("::")[2])
+            lines.append(look.beside(f"    {place:<{width}}  ", f"{name}{doubt}"))
         if not rows:
-            lines.append(f"    {_shared(number, regions, look)}")
+            lines.append(look.line(_shared(number, regions, look), "    "))
         lines.append("")
     entries = [site for site in regions.unresolved if site.kind == ENTRY]
     if entries:
         lines.append(look.paint("Compile sites that could not be resolved:", bold=True))
         for site in entries:
-            lines.append(
-                f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {clean(site.why)}"
-            )
-            lines.append(f"        {clean(advice(site))}")
+            lines.append(_site(site, look))
+            lines.append(look.line(clean(advice(site)), " " * 8, " " * 8))
         lines.append("")
     if gaps := [site for site in regions.unresolved if site.kind != ENTRY]:
         lines.append(look.paint("Not followed to the end:", bold=True))
-        lines += [
-            f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {clean(site.why)}"
-            for site in gaps
-        ]
+        lines += [_site(site, look) for site in gaps]
         lines.append("")
     if regions.skipped:
         lines.append(look.paint("Compile sites that compile nothing of this code:", bold=True))
-        lines += [
-            f"    {look.place(site.path, site.line)}  {clean(site.expression)}: {clean(site.why)}"
-            for site in regions.skipped
-        ]
+        lines += [_site(site, look) for site in regions.skipped]
         lines.append("")
     return "\n".join(lines)
 
@@ -93,14 +87,11 @@ def render_why(hot: Iterable[CompiledFunction], sources: Sources, look: Look) ->
         title = look.paint(clean(way.function.id), bold=True) + f" is compiled ({way.confidence.word})"
         if way.receiver is not None:
             title += f" for {clean(way.receiver.name)}"
-        rows = [(look.place(step.path, step.line), step) for step in way.chain]
-        width = max((text_width(place) for place, _ in rows), default=0)
-        noted = max((len(clean(step.note)) for _, step in rows), default=0)
-        lines = [title + ":"]
-        for place, step in rows:
-            head = f"    {place:<{width}}  {clean(step.note):<{noted}}  "
-            source = clean(sources.line(step.path, step.line)).strip().expandtabs(4)
-            lines.append((head + clipped(source, max(look.width - text_width(head), 20))).rstrip())
+        rows = [
+            (look.place(step.path, step.line), clean(step.note), clean(sources.line(step.path, step.line)))
+            for step in way.chain
+        ]
+        lines = [look.line(title + ":"), *places_table(rows, look, "    ")]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)
 
@@ -110,7 +101,8 @@ def render_why_not(ends: Mapping[str, Sequence[str]], look: Look) -> str:
     blocks = []
     for name, reasons in ends.items():
         title = f"{look.paint(clean(name), bold=True)} is not reached from any compile entry:"
-        blocks.append("\n".join([title, *(f"    {clean(reason)}" for reason in reasons)]) + "\n")
+        told = [look.line(clean(reason), "    ", "      ") for reason in reasons]
+        blocks.append("\n".join([look.line(title), *told]) + "\n")
     return "\n".join(blocks)
 
 
@@ -151,6 +143,11 @@ def _entry(entry: Entry, look: Look) -> str:
     # The functions below show the files, so names are enough here.
     target = entry.target.partition("::")[2] or entry.target
     return f"{place}  compiles {look.paint(clean(target), bold=True)}  ({', '.join(about)})"
+
+
+def _site(site: Unresolved | Skipped, look: Look) -> str:
+    told = f"{look.place(site.path, site.line)}  {clean(site.expression)}: {clean(site.why)}"
+    return look.line(told, "    ", "      ")
 
 
 def _shared(number: int, regions: Regions, look: Look) -> str:

@@ -28,10 +28,6 @@ WAYS_TO_DECLARE = (
 _MOST_NAMED = 3
 """Files that the summary names."""
 
-GUARD = (
-    "A guard is the check that torch makes before it reuses compiled code; if it fails, torch compiles again."
-)
-
 
 def full(report: Report, view: View) -> str:
     """For each finding the line, the way Dynamo gets there, the cost and the fix; nothing is said twice."""
@@ -111,17 +107,29 @@ def _places(finding: Finding, previous: Finding | None, sources: Sources, look: 
         (
             _beside(row.path, row.line, look) if row.path == here else look.brief(row.path, row.line),
             clean(row.note if isinstance(row, Step) else row.message),
+            clean(sources.line(row.path, row.line)),
         )
         for row in rows
     ]
+    return [*lines, *places_table(cells, look)]
+
+
+def places_table(rows: Sequence[tuple[str, str, str]], look: Look, indent: str = "  ") -> list[str]:
+    """Places, what happens there, and their lines of source, side by side as far as there is room."""
     # A cell that is longer than this pushes its own row only.
-    first = min(max(text_width(place) for place, _ in cells), 36)
-    second = min(max(text_width(note) for _, note in cells), 20)
-    for row, (place, note) in zip(rows, cells, strict=True):
-        head = f"  {place:<{first}}  {note:<{second}}  "
-        source = clean(sources.line(row.path, row.line)).strip().expandtabs(4)
-        room = max(look.width - text_width(head), 20)
-        lines.append(f"{head}{look.paint(clipped(source, room), dim=True)}".rstrip())
+    first = min(max((text_width(place) for place, _, _ in rows), default=0), 36)
+    second = min(max((text_width(note) for _, note, _ in rows), default=0), 20)
+    lines = []
+    for place, note, line in rows:
+        source = line.strip().expandtabs(4)
+        head = f"{indent}{place:<{first}}  {note:<{second}}  "
+        room = look.width - text_width(head)
+        if room >= min(20, text_width(source)):
+            lines.append(f"{head}{look.paint(clipped(source, room), dim=True)}".rstrip())
+        else:
+            below = indent + " " * 4
+            lines.append(look.beside(f"{indent}{place:<{first}}  ", note))
+            lines.append(below + look.paint(clipped(source, look.width - len(below)), dim=True))
     return lines
 
 
@@ -198,14 +206,16 @@ def _window(widths: list[int], start: int, end: int, room: int) -> tuple[int, in
     return left, right
 
 
-def summary(report: Report, look: Look, explain: bool = False, assumed: bool = True) -> str:
+def summary(report: Report, look: Look, assumed: bool = True) -> str:
     """Return the summary of a report, in a few lines.
 
-    `explain` adds the one word that every finding needs; where nothing was `assumed` to be compiled, a
-    clean run gets a word on what was not judged.
+    Where nothing was `assumed` to be compiled, a clean run gets a word on what was not judged.
     """
     lines = [look.paint(verdict(report), bold=True)]
-    if report.files and not report.compiled.functions:
+    broken = any(
+        error.needs is None for error in report.errors
+    )  # to be mended first: it may compile the rest
+    if report.files and not report.compiled.functions and not broken:
         lines += _nothing_compiled()
     elif not assumed and not report.findings and report.compiled.functions < report.files:
         lines.append(
@@ -217,11 +227,9 @@ def summary(report: Report, look: Look, explain: bool = False, assumed: bool = T
         lines.append(f"{counted(report.accepted, 'finding')} accepted by the baseline.")
     lines += [*_compiled_elsewhere(report, look), *_fixable(report)]
     hazards = sorted({finding.code for finding in report.findings if finding.code not in LINT_RULES})
-    if explain and any(finding.effect for finding in report.findings):
-        lines.append(GUARD)
     if hazards:
         lines.append(f"Run `dynamo-lint rule {' '.join(hazards)}` for the reason and examples.")
-    return "\n".join(lines) + "\n"
+    return "".join(look.line(line) + "\n" for line in lines)
 
 
 def verdict(report: Report) -> str:

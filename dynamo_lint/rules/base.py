@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,7 +17,7 @@ from dynamo_lint.findings import Finding, Fix, Related, Span
 from dynamo_lint.models.releases import holds
 from dynamo_lint.program.files import in_tests, is_measured
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import Confidence, FunctionRef, Position
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.regions.options import matches
 from dynamo_lint.state.model import AttributeState, Key, MutationSite, Outside, Place, WriteSite
@@ -142,6 +143,7 @@ def placed(
         unproven = unproven or (where == hot.function and is_idle(tables, hot, position))
     entry = entries[0] if entries else None
     chain = hot.chain if hot is not None else ()
+    shared = tuple(_shared(tables, entry.target, (path, position.line))) if entry is not None else ()
     return Finding(
         code=rule.code,
         name=rule.name,
@@ -158,10 +160,19 @@ def placed(
         region=(entry.path, entry.line) if entry is not None else None,
         unit=hot.unit if entry is not None and hot is not None else "",
         chain=(*chain, Step(path, position.line, symbol, claim.step)),
-        related=claim.related,
+        related=(*claim.related, *shared),
         fix=Fix("display", claim.advice),
         keys=tuple(sorted({key.id for key in claim.keys})),
     )
+
+
+def _shared(tables: Tables, target: str, here: tuple[str, int]) -> Iterator[Related]:
+    """The `forward` that several compiled classes inherit, and how many they are."""
+    if (forward := _inherited(tables).get(target)) is None:
+        return
+    line, count = tables.project.function(forward).line, [*_inherited(tables).values()].count(forward)
+    if (forward.path, line) != here:
+        yield Related(forward.path, line, 1, f"runs for {count} compiled classes")
 
 
 def is_idle(tables: Tables, hot: CompiledFunction, position: Position) -> bool:
@@ -205,10 +216,32 @@ def severity(effect: str, entries: int | None, context: Context) -> str:
 
 
 def region(tables: Tables, hot: CompiledFunction) -> str:
-    """The compiled region of a hot function, as a person would name it: `MoE.forward`."""
+    """The compiled region of a hot function, as a person would name it: `MoE.forward`.
+
+    Where several compiled classes inherit it, that of the class which defines it.
+    """
     target = tables.regions.entries[hot.entries[0]].target
     path, _, name = target.rpartition("::")
-    return f"{name}.forward" if name in tables.project.files[path].classes else name
+    if name not in tables.project.files[path].classes:
+        return name
+    forward = _inherited(tables).get(target)
+    return f"{name}.forward" if forward is None else forward.id.partition("::")[2]
+
+
+def _inherited(tables: Tables) -> Mapping[str, FunctionRef]:
+    """The `forward` that runs for a compiled class, for those of which several have the same one."""
+    project, key = tables.project, "inherited forward"
+    if key not in project.memo:
+        found = {}
+        for target in dict.fromkeys(entry.target for entry in tables.regions.entries):
+            path, _, name = target.rpartition("::")
+            if path in project.files and name in project.files[path].classes:
+                found[target] = project.method(ClassRef(path, name), "forward")
+        shared = Counter(found.values())
+        project.memo[key] = {
+            target: forward for target, forward in found.items() if shared[forward] > 1 and forward
+        }
+    return project.memo[key]  # type: ignore[return-value]
 
 
 def spell(place: Place) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from dynamo_lint.breaks.frames import Break
+from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.interpreter.find import runs
 from dynamo_lint.interpreter.guards import SIZES
@@ -36,6 +37,8 @@ _BYPASSES = {
     ),
 }
 """By how a line goes around compiled code: what it does, and the way out."""
+_STATES = {"grad": "with gradients", "off": "without autocast", "None": "in another state"}
+"""The values of modes that no context manager is called like."""
 _HIDES = {
     "suppressed": (
         "`suppress_errors` hides that `{}` cannot be compiled",
@@ -162,8 +165,27 @@ def stated(rule: Rule, tables: Tables, context: Context, site: Site, claim: Clai
         claim = replace(claim, severity="note")  # what a test does says nothing of how users will run it
     found = placed(rule, tables, context, site.where, position, claim, confidence=word)
     entries = {(entry.path, entry.line) for entry in tables.regions.entries}
-    place = met.compile.site.place if met.compile is not None else None
-    return replace(found, region=place if place in entries else None, unit=met.unit)
+    if met.compile is None:
+        return replace(found, unit=met.unit)
+    compiled = met.compile.site
+    steps = (
+        [Step(*compiled.place, compiled.where.id, "compiled here")] if compiled.place != site.place else []
+    )
+    steps += [
+        Step(*called.place, called.where.id, f"called {_state(value)}")
+        for value, called in reversed(met.states)
+    ]
+    return replace(
+        found,
+        region=compiled.place if compiled.place in entries else None,
+        unit=met.unit,
+        chain=(*steps, *found.chain),
+    )
+
+
+def _state(value: object) -> str:
+    """A value of a mode, as something that a call is made in."""
+    return _STATES.get(str(value), f"under `{value}`")
 
 
 def unit_name(unit: str) -> str:
@@ -176,8 +198,13 @@ def mode_flip(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]
     """One finding for each mode that some calls of a program have and others have not."""
     for one in turning(tables, lambda met: met.what if met.what in (GRADIENTS, AUTOCAST) else ""):
         what, (effect, entries, cost) = one.last.what, one.price(context, "it")
+        states = " and ".join(
+            f"{_state(value)} at {'line ' if path == one.site.where.path else f'{path}:'}{line}"
+            for value, (path, line) in ((value, called.place) for value, called in reversed(one.last.states))
+        )
         claim = Claim(
-            message=f"{what} differs between calls of the compiled code, and Dynamo guards on it",
+            message=f"{what} differs between calls of the compiled `{unit_name(one.last.unit)}`, "
+            f"which is called {states}, and Dynamo guards on it",
             cost=cost,
             effect=effect,
             entries=entries,

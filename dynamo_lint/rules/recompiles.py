@@ -168,8 +168,11 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
     cost = costs(effect, entries, limit, "one extra compile, at the first change", each)
     cost += f"; the limit is {limit}" if entries is not None and entries > limit else ""
     words = knowledge.table("recompiles")[rule.code]
+    before, now = last.guard.expected, last.now
+    turned = rule.code == "DYN110" and isinstance(before, bool) and isinstance(now, bool)
+    change = f", from `{before}` to `{now}`" if turned else ""
     claim = Claim(
-        message=f"{words['says'].format(name=name, region=region)}, and Dynamo guards on it",
+        message=f"{words['says'].format(name=name, region=region)}{change}, and Dynamo guards on it",
         cost=cost,
         effect=effect,
         entries=entries if exact else None,
@@ -223,6 +226,11 @@ def _related(cause: _Cause) -> Iterable[Related]:
         found.insert(0, (write.site, "changed here"))
     elif cause.last.history:
         found.insert(0, (cause.last.history[-1].site, "set here"))
+    before = cause.last.guard.expected
+    if cause.code == "DYN110" and isinstance(before, bool):
+        other = next((one for one in reversed(cause.last.history) if one.value is before), None)
+        if other is not None:
+            found.insert(0, (other.site, f"set to `{before}` here"))
     told = {here}
     for site, message in found:
         if site.place not in told:

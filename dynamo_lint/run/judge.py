@@ -256,7 +256,7 @@ def _unfinished(ref: ClassRef | FunctionRef, line: int, message: str, cost: str)
 
 def _file_errors(facts: Mapping[str, FileFacts], reported: frozenset[str]) -> list[FileError]:
     return [
-        FileError(path, *fact.error, fact.needs, *_weight(fact))
+        FileError(path, *fact.error, fact.needs, *_weight(fact), fact.error_column)
         for path, fact in sorted(facts.items())
         if path in reported and fact.error is not None
     ]
@@ -283,7 +283,7 @@ def _unreadable(error: FileError) -> Finding:
         )
     return lint_finding(
         "DYN901",
-        Span(error.path, error.line, 1, error.line, 1),
+        Span(error.path, error.line, error.column, error.line, error.column),
         error.path,
         f"this file was not linted: {error.message}",
         "nothing in it was linted, and calls into it were not followed",

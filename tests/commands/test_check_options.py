@@ -55,7 +55,7 @@ def test_text_with_a_new_file_name_and_with_a_syntax_error(
 ) -> None:
     feed("def f(:\n")
     assert cli.run(["-", "--stdin-filename", "new/b.py", "-q", "--output-format", "concise"]) == 1
-    assert capsys.readouterr().out.startswith("new/b.py:1:1: error DYN901 ")
+    assert capsys.readouterr().out.startswith("new/b.py:1:7: error DYN901 ")
 
 
 def test_excluded_text_is_not_linted_with_force_exclude(here: Path, feed: Callable[[str], None]) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint import cli
+from dynamo_lint.commands.output import FOR_PEOPLE
+from dynamo_lint.config import OUTPUT_FORMATS
 from dynamo_lint.run import judge
 
 COUNTER = """\
@@ -47,7 +49,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def spawn(*args: str, **options: object) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent), "COLUMNS": "100"}
+    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent)}
+    environment.pop("COLUMNS", None)
     return subprocess.Popen(
         [sys.executable, "-m", "dynamo_lint", *args],
         env=environment,
@@ -56,14 +59,47 @@ def spawn(*args: str, **options: object) -> subprocess.Popen[str]:
     )
 
 
-def test_findings_exit_1_and_go_to_stdout_while_the_summary_goes_to_stderr(
+def test_findings_exit_1_and_go_to_stdout_with_the_summary_behind_them(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.run(["."]) == 1
     out, err = capsys.readouterr()
+    assert err == ""
     assert out.startswith("a.py:10:9: error DYN101 mutated-scalar-attribute\n")
-    assert "Found 1 error in 1 of 1 file; 1 compiled function from 1 compile entry." in err
-    assert "dynamo-lint rule DYN101" in err
+    assert "\n\nFound 1 error in 1 of 1 file; 1 compiled function from 1 compile entry.\n" in out
+    assert "dynamo-lint rule DYN101" in out
+
+
+@pytest.mark.parametrize("options", [(), ("--output-format", "concise"), ("--statistics",)])
+def test_a_text_has_its_summary_on_stdout_also_where_the_findings_go_to_a_file(
+    options: tuple[str, ...], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([*options]) == 1
+    whole, _ = capsys.readouterr()
+    assert cli.run([*options, "-o", "findings.txt"]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("Found 1 error")
+    assert err == ""
+    assert whole.replace("\n\nFound", "\nFound") == (here / "findings.txt").read_text() + out
+
+
+@pytest.mark.parametrize("name", [one for one in OUTPUT_FORMATS if one not in FOR_PEOPLE])
+def test_a_format_for_machines_has_its_summary_on_stderr(
+    name: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["--output-format", name]) == 1
+    out, err = capsys.readouterr()
+    assert err.startswith("Found 1 error in 1 of 1 file; ")
+    assert name == "html" or "Found 1 error in" not in out
+
+
+def test_a_dash_for_the_output_file_is_stdout(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for options in ([], ["--output-format", "json"]):
+        assert cli.run(options) == 1
+        plain = capsys.readouterr()
+        assert cli.run([*options, "-o", "-"]) == 1
+        assert capsys.readouterr() == plain
+    assert not (here / "-").exists()
 
 
 def test_no_path_means_the_current_folder_and_check_is_the_default(
@@ -80,8 +116,8 @@ def test_clean_code_exits_0_and_says_what_was_judged(here: Path, capsys: pytest.
     (here / "a.py").write_text(CLEAN)
     assert cli.run([]) == 0
     out, err = capsys.readouterr()
-    assert out == ""
-    said, torch = err.splitlines()
+    assert err == ""
+    said, torch = out.splitlines()
     assert said == "No findings: 1 compiled function from 1 compile entry in 1 file."
     assert torch.startswith("Judged as torch 2.")
 
@@ -92,9 +128,9 @@ def test_code_that_compiles_nothing_is_not_called_clean(
     (here / "a.py").write_text(EAGER)
     assert cli.run([]) == 0
     out, err = capsys.readouterr()
-    assert out == ""
-    assert "no compiled code found in 1 file" in err
-    assert "--assume-compiled" in err
+    assert err == ""
+    assert "no compiled code found in 1 file" in out
+    assert "--assume-compiled" in out
 
 
 def test_assumed_regions_are_judged(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +143,7 @@ def test_assumed_regions_are_judged(here: Path, capsys: pytest.CaptureFixture[st
 def test_empty_folder_is_no_failure(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a.py").unlink()
     assert cli.run([]) == 0
-    assert capsys.readouterr() == ("", "No Python files or notebooks found.\n")
+    assert capsys.readouterr() == ("No Python files or notebooks found.\n", "")
 
 
 def test_unreadable_file_is_a_finding_and_the_run_goes_on(
@@ -125,6 +161,14 @@ def test_unreadable_file_is_a_finding_and_the_run_goes_on(
         ("d.py", "DYN901"),
     ]
     assert [error["path"] for error in document["errors"]] == ["b.py", "c.py", "d.py"]
+
+
+def test_the_caret_of_a_syntax_error_is_at_its_column(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "b.py").write_text("x = 1\ny = (x +* 2)\n")
+    assert cli.run(["b.py"]) == 1
+    out, _ = capsys.readouterr()
+    assert out.startswith("b.py:2:9: error DYN901 ")
+    assert "     2 | y = (x +* 2)\n       |         ^\n" in out
 
 
 def test_fail_level_and_exit_zero_change_the_status_only(
@@ -180,8 +224,8 @@ def test_suppressed_finding_is_counted_and_not_shown(here: Path, capsys: pytest.
     (here / "a.py").write_text(COUNTER.replace("+= 1", "+= 1  # dynamo-lint: ignore[DYN101] debugging"))
     assert cli.run([]) == 0
     out, err = capsys.readouterr()
-    assert out == ""
-    assert "1 finding silenced by comments." in err
+    assert err == ""
+    assert "1 finding silenced by comments." in out
 
 
 def test_unused_suppression_is_a_note_where_code_is_compiled(
@@ -189,7 +233,7 @@ def test_unused_suppression_is_a_note_where_code_is_compiled(
 ) -> None:
     comment = "pass  # dynamo-lint: ignore[DYN101]"
     (here / "a.py").write_text(CLEAN.replace("pass", comment))
-    assert cli.run(["--output-format", "concise"]) == 0
+    assert cli.run(["--output-format", "concise", "-q"]) == 0
     assert capsys.readouterr().out == "a.py:10:15: note DYN903 `ignore[DYN101]` is an unused suppression\n"
     (here / "a.py").write_text(EAGER.replace("self.calls += 1", comment))
     assert cli.run([]) == 0
@@ -486,7 +530,7 @@ def test_regions_of_a_file_are_those_that_it_makes_or_suffers(
     assert shown["idle.py"] == ([], [])
     assert shown["."] == (["other.py", "train.py"], ["a.py::Counter.forward", "other.py::f"])
     cli.run(["regions", "idle.py"])
-    assert capsys.readouterr().err == "No compiled code found in 1 file.\n"
+    assert capsys.readouterr().out == "No compiled code found in 1 file.\n"
 
 
 def test_summary_counts_what_is_compiled_in_the_named_files(
@@ -495,9 +539,9 @@ def test_summary_counts_what_is_compiled_in_the_named_files(
     (here / "idle.py").touch()
     (here / "other.py").write_text("import torch\n\n\n@torch.compile\ndef f(x):\n    return x\n")
     assert cli.run(["idle.py"]) == 0
-    assert "no compiled code found in 1 file" in capsys.readouterr().err
+    assert "no compiled code found in 1 file" in capsys.readouterr().out
     assert cli.run(["other.py"]) == 0
-    assert "1 compiled function from 1 compile entry in 1 file" in capsys.readouterr().err
+    assert "1 compiled function from 1 compile entry in 1 file" in capsys.readouterr().out
 
 
 def test_rule_pages_are_printed_as_text_and_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -157,7 +157,7 @@ def test_a_project_that_compiles_nothing_fails_if_that_is_asked_for(
 ) -> None:
     (here / "a.py").write_text(EAGER)
     assert cli.run([]) == 0
-    assert "Nothing was checked: no compiled code found in 1 file." in capsys.readouterr().err
+    assert "Nothing was checked: no compiled code found in 1 file." in capsys.readouterr().out
     assert cli.run(["--fail-on-nothing-compiled", "-q"]) == 1
     assert capsys.readouterr().err.startswith("dynamo-lint: nothing in the project is compiled")
     (here / "dynamo-lint.toml").write_text("fail-on-nothing-compiled = true\n")

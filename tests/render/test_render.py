@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import click
 import pytest
 from pytest_snapshot.plugin import Snapshot
 
 from dynamo_lint.calls.model import Step
 from dynamo_lint.findings import Edit, FileError, Finding, Fix, Related, Span
 from dynamo_lint.index.ir import FileFacts, Function
-from dynamo_lint.pages import parse_page
+from dynamo_lint.pages import load_pages, parse_page
 from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
 from dynamo_lint.render import formats, page
@@ -249,10 +251,27 @@ def test_summary_counts_findings_by_severity_and_names_the_next_step(root: Path)
     )
 
 
-def test_summary_explains_guards_where_findings_were_shown_in_full(root: Path) -> None:
-    assert "A guard is the check" in summary(report(root), Look(), explain=True)
-    clean = Report(root, (2, 13), 3, Compiled(1, 1))
-    assert "guard" not in summary(clean, Look(), explain=True)
+def test_sentences_are_wrapped_for_a_terminal_and_stay_one_line_in_a_pipe(root: Path) -> None:
+    found = report(root)
+    lines = summary(found, Look(width=60, wraps=True)).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert len(lines) > len(summary(found, Look(width=60)).splitlines())
+
+
+def test_the_way_to_a_finding_fits_a_narrow_terminal(root: Path) -> None:
+    look = Look(width=60, root=root, cwd=root)
+    # The line that names the place stays whole, for editors and searches.
+    places = re.compile(r"\S+:\d+:\d+: ")
+    lines = [line for line in shown("full", report(root), look).splitlines() if not places.match(line)]
+    assert max(map(text_width, lines)) <= 60
+
+
+def test_a_painted_sentence_is_wrapped_by_what_is_seen_of_it() -> None:
+    plain, painted = (Look(colour, 30) for colour in (False, True))
+    words = "one two three four five six seven eight"
+    wrapped = painted.filled(painted.paint(words, bold=True))
+    assert click.unstyle(wrapped) == plain.filled(words)
+    assert plain.filled("漢字 " * 8).splitlines()[0] == "  漢字 漢字 漢字 漢字 漢字"
 
 
 def test_summary_of_clean_code_says_what_was_judged(root: Path) -> None:
@@ -406,3 +425,23 @@ if n:
 ```
 """
     snapshot.assert_match(page.render_text([parse_page("x.md", text)], Look()), "page.txt")
+
+
+def test_rule_pages_fit_the_width_but_for_their_code() -> None:
+    text = page.render_text([*load_pages().values()], Look(width=80))
+    long = [line for line in text.splitlines() if text_width(line) > 80 and not line.startswith("    ")]
+    # A row of a table with a word that is wider than its column.
+    assert all(re.search(r"  \S{30,}", line) for line in long)
+    assert len(long) < 20
+
+
+def test_what_a_guard_is_stands_once_below_the_pages_that_speak_of_guards(root: Path) -> None:
+    assert page.render_text([*load_pages().values()], Look()).count("A guard is the check") == 1
+    assert "A guard is" not in shown("full", report(root)) + summary(report(root), Look())
+
+
+def test_nothing_is_advised_about_regions_where_a_file_could_not_be_read(root: Path) -> None:
+    broken = FileError("a.py", 1, "invalid syntax")
+    assert "--assume" not in summary(Report(root, (2, 13), 1, Compiled(0, 0), errors=(broken,)), Look())
+    newer = FileError("a.py", 1, "", (3, 12))
+    assert "--assume" in summary(Report(root, (2, 13), 1, Compiled(0, 0), errors=(newer,)), Look())

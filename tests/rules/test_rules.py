@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dynamo_lint import knowledge
 from dynamo_lint.findings import EFFECTS, SEVERITIES, Finding
 from dynamo_lint.index.summarize import summarize
 from dynamo_lint.pages import load_pages
@@ -609,3 +610,96 @@ def test_state_behind_a_decorator_that_keeps_no_guard_is_stale():
 @pytest.mark.parametrize("decorator", ["", "@register", "@support.torch_compile"])
 def test_without_that_decorator_nothing_is_stale(decorator):
     assert lint(DECORATED.format(decorator=decorator)) == []
+
+
+MODES = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2 if self.training else x * 3
+
+model = torch.compile(Model())
+
+def train(x):
+    model(x).sum().backward()
+
+def validate(x):
+    with torch.no_grad():
+        model(x)
+
+for _ in range(3):
+    train(torch.ones(2, requires_grad=True))
+    validate(torch.ones(2, requires_grad=True))
+"""
+
+
+def test_a_mode_that_flips_has_a_chain_and_names_both_states_with_their_lines():
+    (found,) = (one for one in lint(MODES) if one.code == "DYN110")
+    assert found.message == (
+        "gradient mode differs between calls of the compiled `Model.forward`, which is called with gradients "
+        "at line 12 and under `no_grad` at line 16, and Dynamo guards on it"
+    )
+    assert [(step.line, step.note) for step in found.chain] == [
+        (9, "compiled here"),
+        (12, "called with gradients"),
+        (16, "called under `no_grad`"),
+        (15, "changes gradient mode"),
+    ]
+
+
+def test_a_flag_that_flips_has_a_chain_and_names_both_values_with_their_lines():
+    flips = MODES.replace("    with torch.no_grad():\n        model(x)", "    model.eval()\n    model(x)")
+    flips = flips.replace("    model(x).sum()", "    model.train()\n    model(x).sum()")
+    (found,) = (one for one in lint(flips) if one.code == "DYN110")
+    assert (
+        "`self.training` changes between calls of the compiled `Model.forward`, from `True` to"
+        in found.message
+    )
+    assert (found.chain[0].line, found.chain[0].note) == (9, "compiled here")
+    assert (12, "set to `True` here") in [(one.line, one.message) for one in found.related]
+    assert found.span.line == 16
+
+
+def test_what_a_line_does_and_why_it_breaks_say_no_clause_twice():
+    reasons = knowledge.table("break_rules")
+    rows = knowledge.table("graph_breaks")["row"]
+    assert rows
+    for row in rows:
+        why = reasons.get(row["code"], {}).get("why")
+        assert not why or why not in row["does"], row["does"]
+
+
+INHERITED = """
+import torch
+from torch import nn
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return self.part(x)
+
+class One(Base):
+    def part(self, x):
+        return x + 1
+
+class Two(Base):
+    def part(self, x):
+        return x + 2
+
+one = torch.compile(One())
+"""
+
+
+def test_what_several_compiled_classes_inherit_is_named_by_its_class_with_their_number():
+    (alone,) = (one for one in lint(INHERITED) if one.code == "DYN101")
+    assert "the compiled `One.forward`" in alone.message
+    both = lint(INHERITED + "two = torch.compile(Two())\n")
+    (shared,) = (one for one in both if one.code == "DYN101")
+    assert "the compiled `Base.forward`" in shared.message
+    assert (10, "runs for 2 compiled classes") in [(one.line, one.message) for one in shared.related]

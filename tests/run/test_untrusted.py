@@ -195,7 +195,7 @@ def test_a_line_of_gitignore_that_is_no_pattern_matches_nothing(
     (repo / ".git/index").write_bytes(b"")
     assert lint(".", "--output-format", "concise") == 1
     said = capsys.readouterr()
-    assert (said.out.count("DYN101"), "Warning" in said.err) == (1, False)
+    assert (said.out.count("error DYN101"), "Warning" in said.err) == (1, False)
 
 
 @pytest.mark.parametrize(
