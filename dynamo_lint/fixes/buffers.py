@@ -88,7 +88,8 @@ def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]
     states = states_at(bench, finding)
     owners = {(state.declared_in, state.key.attribute) for state in states}
     if len(owners) != 1:
-        raise Unclear("several attributes are written there")
+        several = "it changes several attributes" if owners else "it is not known which attribute it changes"
+        raise Unclear(several)
     ((declared_in, name),) = owners
     plain = name.isidentifier() and declared_in.key != MODULE_KEY
     if not plain or not bench.tables.project.is_module(declared_in):
