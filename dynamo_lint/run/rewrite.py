@@ -95,7 +95,7 @@ class _Unseen:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What stays the same from round to round."""
+    """A run that applies fixes, for all of its rounds."""
 
     settings: Settings
     found: Discovered
