@@ -51,6 +51,10 @@ class Fix:
     message: str
     edits: tuple[Edit, ...] = ()
 
+    def left(self, why: str) -> Fix:
+        """The same as advice alone, with the reason why no command makes it."""
+        return Fix("display", f"{self.message}; `--fix` leaves it: {why}")
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,16 +137,25 @@ def check(
         common.effort(settings, given, progress, quiet) as means,
     ):
         if fix or diff:
-            from dynamo_lint.run.rewrite import rewrite
+            from dynamo_lint.run.rewrite import promised, rewrite
 
             done = rewrite(settings, found, rules, sources, unsafe_fixes, accepted, means)
             if diff:
-                return _show(done, found, sources, output_file, quiet, exit_zero)
+                fixed = Sources(found.root, {**found.given, **done.files})
+                left = replace(
+                    done, report=promised(done.report, settings, found, rules, fixed, accepted, means)
+                )
+                return _show(left, found, sources, output_file, quiet, exit_zero)
             if found.given:
-                return _pass_on(done, found)
+                return _pass_on(done, found, sources, quiet, exit_zero)
             _put_in_place(done, found, sources)
             sources = Sources(found.root, found.given)
-        report = run_check(settings, found, rules, sources, None if update_baseline else accepted, means)
+        known = None if update_baseline else accepted
+        report = run_check(settings, found, rules, sources, known, means)
+        if not update_baseline and any(one.fix is not None and one.fix.edits for one in report.findings):
+            from dynamo_lint.run.rewrite import promised
+
+            report = promised(report, settings, found, rules, sources, known, means)
     if update_baseline and accepted is not None:
         told = _accept(accepted, report, found, settings, rules)
         return None if quiet else say(told)
@@ -231,17 +241,27 @@ def _show(
     if not quiet:
         _say_refused(done, found, sources)
         what = f"{counted(len(done.applied), 'finding')} in {counted(len(done.files), 'file')}"
-        click.echo(f"Would fix {what}." if done.files else "Nothing would change.", err=True)
+        left = [one for one in done.report.findings if one.span.path in found.reported]
+        more = sum(one.fix is not None and bool(one.fix.edits) for one in left)
+        others = f" {more} fixable with `--unsafe-fixes`." if more else ""
+        click.echo((f"Would fix {what}." if done.files else "Nothing would change.") + others, err=True)
     if done.files and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _pass_on(done: Rewritten, found: Discovered) -> None:
-    """Text from stdin goes to stdout, fixed: what an editor asks for."""
+def _pass_on(done: Rewritten, found: Discovered, sources: Sources, quiet: bool, exit_zero: bool) -> None:
+    """Text from stdin goes to stdout, fixed: what an editor asks for; the status is that of what is left."""
     from dynamo_lint.commands.output import to_stdout
 
     for path, text in found.given.items():
         to_stdout(done.files.get(path, text))
+    left = tuple(one for one in done.report.findings if one.span.path in found.reported)
+    if not quiet:
+        _say_refused(done, found, sources)
+        if left:
+            say(f"{counted(len(left), 'finding')} left")
+    if replace(done.report, findings=left).fails and not exit_zero:
+        raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
 def _put_in_place(done: Rewritten, found: Discovered, sources: Sources) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 
 from dynamo_lint.findings import Finding, Fix
@@ -39,13 +38,15 @@ FIXERS: Mapping[str, Fixer] = {
 
 
 def attach(findings: Iterable[Finding], tables: Tables, sources: Sources) -> list[Finding]:
-    """The findings, with edits instead of advice where the edit is known to be right."""
+    """The findings, with edits instead of advice where the edit is known to be right, and else the reason."""
     bench = Workbench(tables, sources)
     found: list[Finding] = []
     for finding in findings:
         found.append(finding)
         if fixer := FIXERS.get(finding.code):
-            with suppress(Unclear):
+            try:
                 found[-1] = replace(finding, fix=fixer(finding, bench))
+            except Unclear as why:
+                found[-1] = replace(finding, fix=finding.fix and finding.fix.left(str(why)))
         bench.tidy()
     return found

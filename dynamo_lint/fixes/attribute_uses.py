@@ -90,6 +90,17 @@ def computed_reader(bench: Workbench, family: Family) -> str | None:
     return first[1] if first is not None else None
 
 
+def named_in_text(bench: Workbench, name: str) -> str | None:
+    """Where a text or a keyword ends in a name (`mock.patch.object(net, "_calls", 0)`); None if none does."""
+    for path in bench.files("text", name):
+        file = bench.file(path)
+        for text, nodes in file.texts.items() if file is not None else ():
+            if text.rpartition(".")[2] == name:
+                node = nodes[0].value if isinstance(nodes[0], ast.keyword) else nodes[0]
+                return f"{path}:{node.lineno}"
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class _Readers:
     """Where objects have attributes looked up that no text names: the first place, with its number."""

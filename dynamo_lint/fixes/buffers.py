@@ -18,10 +18,12 @@ from dynamo_lint.fixes.attribute_uses import (
     family_of,
     init_of,
     is_same,
+    named_in_text,
     speaks_of,
     torch_name,
 )
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
+from dynamo_lint.fixes.escapes import escape
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Seen, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
@@ -86,7 +88,8 @@ def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]
     states = states_at(bench, finding)
     owners = {(state.declared_in, state.key.attribute) for state in states}
     if len(owners) != 1:
-        raise Unclear("several attributes are written there")
+        several = "it changes several attributes" if owners else "it is not known which attribute it changes"
+        raise Unclear(several)
     ((declared_in, name),) = owners
     plain = name.isidentifier() and declared_in.key != MODULE_KEY
     if not plain or not bench.tables.project.is_module(declared_in):
@@ -515,6 +518,7 @@ _LISTED = "code that iterates over `buffers()` sees one more"
 
 _TWICE = "activation checkpointing runs the update twice"
 _COPIES = "a functional call works on copies of buffers, and the update is lost"
+_SHARED = "`share_memory` shares buffers, but not numbers, with other processes"
 
 PROJECT_WORDS = (
     ("word", "DistributedDataParallel", _RANKS),
@@ -535,6 +539,7 @@ PROJECT_WORDS = (
     ("word", "AveragedModel", _LISTED),
     ("word", "use_buffers", _LISTED),
     ("word", "inference_mode", "a buffer made in inference mode cannot be updated outside of it"),
+    ("word", "share_memory", _SHARED),
     ("word", "functional_call", _COPIES),
     ("word", "stack_module_state", _COPIES),
     ("text", "jit.script", "a scripted module keeps its attributes by type"),
@@ -573,7 +578,9 @@ def reason(bench: Workbench, family: Family, floating: bool, promotes: bool) -> 
         return "a number leaves the type of a scalar tensor as it is, a buffer can change it"
     if reader := computed_reader(bench, family):
         return f"{reader} looks attributes up by computed names, and may read `{name}`"
-    return None
+    if place := named_in_text(bench, name):
+        return f"{place} has `{name}` as a text or a keyword, and may set or read it by that"
+    return escape(bench, family.members)
 
 
 def _multiplies(mention: Mention) -> bool:

@@ -289,7 +289,14 @@ def _fixable(report: Report) -> Sequence[str]:
         return []
     words = [f"{safe} fixable with `--fix`"] if safe else []
     words += [f"{unsafe} {'more' if safe else 'fixable'} with `--fix --unsafe-fixes`"] if unsafe else []
-    return [", ".join(words) + "; `--diff` shows what would change."]
+    shows = (
+        "`--diff --unsafe-fixes`"
+        if not safe
+        else "`--diff`, with `--unsafe-fixes`,"
+        if unsafe
+        else "`--diff`"
+    )
+    return [f"{', '.join(words)}; {shows} shows what would change."]
 
 
 def _compiled(report: Report) -> str:

@@ -12,7 +12,7 @@ from dynamo_lint import files
 from dynamo_lint.baseline import Baseline
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import CODE, ENVIRONMENT, Discovered
-from dynamo_lint.findings import Edit, Finding
+from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.fixes.bytes import CannotEdit, apply, parses
 from dynamo_lint.fixes.cells import apply_to_cells
 from dynamo_lint.index.notebooks import code_of, is_notebook
@@ -62,6 +62,8 @@ class _State:
     files: dict[str, bytes]
     report: Report
     refused: dict[Identity, tuple[Finding, str]] = field(default_factory=dict)
+    held: dict[Identity, tuple[Finding, str]] = field(default_factory=dict)
+    """Safe fixes that only `--unsafe-fixes` applies, because of a reader that is not linted."""
     applied: list[Finding] = field(default_factory=list)
 
 
@@ -93,6 +95,45 @@ class _Unseen:
                         yield os.path.relpath(path, self._found.root), files.read(path, links=False)
 
 
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A run that applies fixes, for all of its rounds."""
+
+    settings: Settings
+    found: Discovered
+    catalogue: Mapping[str, str]
+    sources: Sources
+    accepted: Baseline | None
+    effort: Effort
+    unseen: _Unseen
+
+    def lint(self, files: Mapping[str, bytes]) -> Report:
+        """The report on the whole project, with other bytes for some files."""
+        everywhere = replace(self.found, reported=frozenset(self.found.files))
+        overlaid = Sources(self.found.root, {**self.sources.overlay, **files})
+        return check(self.settings, everywhere, self.catalogue, overlaid, self.accepted, self.effort)
+
+    def proceed(self, state: _State, unsafe: bool) -> None:
+        """Apply the fixes that may be, round by round.
+
+        Every round applies the fixes that do not overlap, lints again, and takes back those whose finding
+        is still there or that brought a new one. Each round leaves fewer findings, so the rounds end.
+        """
+        while chosen := _choose(state, self.found, unsafe, self.unseen):
+            # What is taken back is not chosen again, so the inner loop ends as well.
+            while chosen:
+                files, guilty = _try(state, chosen, self.sources)
+                report = state.report if guilty else self.lint(files)
+                guilty = guilty or _guilty(state.report, report, chosen)
+                if not guilty:
+                    state.files, state.report = files, report
+                    state.applied += chosen
+                    break
+                for finding, why in guilty:
+                    state.refused[_identity(finding)] = (finding, why)
+                chosen = [one for one in chosen if _identity(one) not in state.refused]
+
+
 def rewrite(
     settings: Settings,
     found: Discovered,
@@ -102,61 +143,87 @@ def rewrite(
     accepted: Baseline | None = None,
     effort: Effort = ALONE,
 ) -> Rewritten:
-    """The files with all fixes applied that may be; what a baseline accepts stays as it is.
-
-    Every round lints, applies the fixes that do not overlap, lints again, and takes back those whose finding
-    is still there or that brought a new one. Each round leaves fewer findings, so the rounds end.
-    """
-    everywhere = replace(found, reported=frozenset(found.files))
-
-    def lint(files: Mapping[str, bytes]) -> Report:
-        overlaid = Sources(found.root, {**sources.overlay, **files})
-        return check(settings, everywhere, catalogue, overlaid, accepted, effort)
-
-    state = _State({}, lint({}))
-    writable = frozenset(found.given or found.files)
-    unseen = _Unseen(found)
-    while chosen := _choose(state, found.reported, writable, unsafe, unseen):
-        # What is taken back is not chosen again, so the inner loop ends as well.
-        while chosen:
-            files, guilty = _try(state, chosen, sources)
-            report = state.report if guilty else lint(files)
-            guilty = guilty or _guilty(state.report, report, chosen)
-            if not guilty:
-                state.files, state.report = files, report
-                state.applied += chosen
-                break
-            for finding, why in guilty:
-                state.refused[_identity(finding)] = (finding, why)
-            chosen = [one for one in chosen if _identity(one) not in state.refused]
+    """The files with all fixes applied that may be, safe ones first; what a baseline accepts stays."""
+    attempt = _Attempt(settings, found, catalogue, sources, accepted, effort, _Unseen(found))
+    state = _State({}, attempt.lint({}))
+    attempt.proceed(state, unsafe=False)
+    if unsafe:
+        attempt.proceed(state, unsafe=True)
+    refused = [*state.refused.values()]
+    if not unsafe:
+        refused += [(one, f"{why}; `--unsafe-fixes` applies it") for one, why in state.held.values()]
     originals = {path: sources.stored(path) for path in state.files}
     return Rewritten(
         files={path: raw for path, raw in state.files.items() if raw != originals[path]},
         originals=originals,
         applied=tuple(state.applied),
-        refused=tuple(state.refused.values()),
+        refused=tuple(refused),
         report=state.report,
     )
 
 
-def _choose(
-    state: _State, reported: frozenset[str], writable: frozenset[str], unsafe: bool, unseen: _Unseen
-) -> list[Finding]:
+def promised(
+    report: Report,
+    settings: Settings,
+    found: Discovered,
+    catalogue: Mapping[str, str],
+    sources: Sources,
+    accepted: Baseline | None = None,
+    effort: Effort = ALONE,
+) -> Report:
+    """The report with each fix as `--fix`, or `--fix --unsafe-fixes`, makes it: they are tried in memory."""
+    kinds = {one.fix.applicability for one in report.findings if one.fix is not None and one.fix.edits}
+    if not kinds:
+        return report
+    attempt = _Attempt(settings, found, catalogue, sources, accepted, effort, _Unseen(found))
+    whole = found.reported == frozenset(found.files)
+    state = _State({}, report if whole else attempt.lint({}))
+    if "safe" in kinds:
+        attempt.proceed(state, unsafe=False)
+    safely, tried = _ended(report, state), dict(state.held)
+    if "unsafe" in kinds or tried:
+        attempt.proceed(state, unsafe=True)
+    ended = _ended(report, state)
+
+    def outcome(finding: Finding) -> Finding:
+        fix, mine = finding.fix, _identity(finding)
+        if fix is None or not fix.edits or finding in (safely if fix.applicability == "safe" else ended):
+            return finding
+        _, why = tried.get(mine) or state.refused.get(mine) or (finding, "it needs edits outside this run")
+        if finding in ended:
+            return replace(finding, fix=Fix("unsafe", f"{fix.message} (unsafe: {why})", fix.edits))
+        return replace(finding, fix=fix.left(why))
+
+    return replace(report, findings=tuple(map(outcome, report.findings)))
+
+
+def _ended(report: Report, state: _State) -> frozenset[Finding]:
+    """The findings of a report that are gone, or whose own fix was applied."""
+    left, applied = _count(state.report.findings), {(one.fingerprint, one.span) for one in state.applied}
+    return frozenset(
+        one for one in report.findings if not left[_identity(one)] or (one.fingerprint, one.span) in applied
+    )
+
+
+def _choose(state: _State, found: Discovered, unsafe: bool, unseen: _Unseen) -> list[Finding]:
     """The fixes of one round, in file order: where two overlap, the second one waits."""
     allowed = {"safe", "unsafe"} if unsafe else {"safe"}
+    writable = frozenset(found.given or found.files)
     taken: list[Edit] = []
     chosen: list[Finding] = []
     for finding in state.report.findings:
         fix = finding.fix
         if fix is None or not fix.edits or fix.applicability not in allowed:
             continue
-        if finding.span.path not in reported or _identity(finding) in state.refused:
+        if finding.span.path not in found.reported or _identity(finding) in state.refused:
             continue
         if not _paths(finding) <= writable:
             continue  # text from stdin is the only file that can be given back
+        if not unsafe and _identity(finding) in state.held:
+            continue
         if not unsafe and (reader := unseen.reader(finding)):
-            why = f"{reader}, which this run does not lint, uses the attribute; `--unsafe-fixes` applies it"
-            state.refused[_identity(finding)] = (finding, why)
+            why = f"{reader}, which this run does not lint, uses the attribute"
+            state.held[_identity(finding)] = (finding, why)
             continue
         if any(_overlap(edit, other) for edit in fix.edits for other in taken):
             continue

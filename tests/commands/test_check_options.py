@@ -50,6 +50,21 @@ def test_text_with_a_file_name_is_linted_as_part_of_its_project(
     assert "train.py:4" in out
 
 
+@pytest.mark.parametrize(("options", "status"), [([], 1), (["--exit-zero"], 0), (["--unsafe-fixes"], 0)])
+def test_fixed_text_has_the_exit_status_of_what_is_left(
+    here: Path,
+    feed: Callable[[str], None],
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    status: int,
+) -> None:
+    feed(COUNTER)
+    assert cli.run(["-", "--fix", *options]) == status
+    said = capsys.readouterr()
+    assert ("register_buffer" in said.out) == ("--unsafe-fixes" in options)
+    assert said.err == ("" if "--unsafe-fixes" in options else "1 finding left\n")
+
+
 def test_text_with_a_new_file_name_and_with_a_syntax_error(
     here: Path, feed: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import stat
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -82,6 +85,89 @@ def test_diff_writes_nothing_and_exits_1_only_where_something_would_change(here:
     (here / "a.py").write_text(SAFE)
     assert cli.run(["--diff"]) == 0
     assert capsys.readouterr() == ("", "Nothing would change.\n")
+
+
+def test_a_diff_that_leaves_unsafe_fixes_out_names_the_option(here: Path, capsys) -> None:
+    (here / "a.py").write_text(COUNTER.replace("_calls", "calls"))
+    cli.run([])
+    assert (
+        "1 fixable with `--fix --unsafe-fixes`; `--diff --unsafe-fixes` shows what" in capsys.readouterr().err
+    )
+    assert cli.run(["--diff"]) == 0
+    assert capsys.readouterr() == ("", "Nothing would change. 1 fixable with `--unsafe-fixes`.\n")
+    assert cli.run(["--diff", "--unsafe-fixes"]) == 1
+    assert capsys.readouterr().err == "Would fix 1 finding in 1 file.\n"
+
+
+def hints(capsys: pytest.CaptureFixture[str], *options: str) -> list[tuple[str, str]]:
+    """How each finding says that it can be fixed, and the fixes' own words."""
+    cli.run(["--output-format", "json", "-q", *options])
+    fixes = [one["fix"] for one in json.loads(capsys.readouterr().out)["findings"]]
+    assert all((one["applicability"] == "display") == (not one["edits"]) for one in fixes)
+    return [(one["applicability"], one["message"]) for one in fixes]
+
+
+SHOWS_SIZES = """\
+import torch
+from torch import nn
+
+
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self._rows = 0
+
+    def forward(self, x):
+        self._rows += x.shape[0]
+        return self.lin(x)
+
+
+model = torch.compile(Decoder())
+for rows in (3, 2, 5, 4):
+    model(torch.ones(rows, 4))
+"""
+
+
+def test_a_fix_that_would_be_taken_back_is_not_announced(here: Path, capsys) -> None:
+    (here / "a.py").write_text(SHOWS_SIZES)
+    cli.run([])
+    said = capsys.readouterr()
+    assert "fixable" not in said.err
+    assert "does it)" not in said.out
+    ((applicability, message),) = hints(capsys)
+    assert applicability == "display"
+    assert "`--fix` leaves it: it would cause DYN507" in message
+    cli.run(["--diff"])
+    assert "a.py:12 DYN101 was not fixed: it would cause DYN507" in capsys.readouterr().err
+
+
+def test_a_fix_with_a_reader_that_is_not_linted_is_announced_as_unsafe(here: Path, capsys) -> None:
+    (here / "src").mkdir()
+    (here / "src/a.py").write_text(COUNTER)
+    (here / "report.py").write_text("def report(model): return model._calls\n")
+    ((applicability, message),) = hints(capsys, "src")
+    assert applicability == "unsafe"
+    assert "report.py, which this run does not lint, uses the attribute)" in message
+    assert hints(capsys, "--fix", "src")[0][0] == "unsafe"
+    assert cli.run(["src", "--fix", "--unsafe-fixes", "-q"]) == 0
+
+
+def test_a_fix_of_other_files_than_the_text_on_stdin_is_not_announced(
+    here: Path, capsys, monkeypatch
+) -> None:
+    (here / "a.py").write_text(COUNTER)
+    (here / "b.py").write_text("from a import model\n\nprint(model._calls + 1)\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(COUNTER.encode())))
+    ((applicability, message),) = hints(capsys, "-", "--stdin-filename", "a.py")
+    assert applicability == "display"
+    assert message.endswith("`--fix` leaves it: it needs edits outside this run")
+
+
+def test_a_finding_whose_rule_has_fixes_says_why_it_has_none(here: Path, capsys) -> None:
+    (here / "a.py").write_text(COUNTER.replace("return x * 2", "return x if self._calls > 2 else -x"))
+    ((_, message),) = hints(capsys, "--select", "DYN101")
+    assert message.endswith("; `--fix` leaves it: line 11 needs it as a Python number")
 
 
 def test_unsafe_fixes_wait_until_they_are_asked_for(here: Path) -> None:

@@ -58,6 +58,37 @@ def test_a_private_counter_that_only_its_class_uses_is_fixed_safely(
         ("other = Block().to(device='meta')", "meta device"),
         ("from torch.utils import checkpoint", "checkpointing"),
         ("torch.func.functional_call(block, STATE, X)", "copies"),
+        ("other = Block().share_memory()", "shares buffers, but not numbers"),
+        (
+            "from unittest import mock\nmock.patch.object(block, '_calls', 3)",
+            "main.py:7 has `_calls` as a text",
+        ),
+        (
+            "from unittest import mock\nmock.patch.multiple(block, _calls=3)",
+            "main.py:7 has `_calls` as a text",
+        ),
+        ("import copy\nother = copy.copy(block)", "main.py:7 hands a module to `copy`: a copy"),
+        ("from copy import copy\nother = copy(run)", "hands a module to `copy`: a copy"),
+        ("import launcher\nlauncher.setup(block)", "hands a module to `setup`: code that is not linted"),
+        ("from launcher import Launcher\nLauncher(1).setup(model=[block])", "hands a module to `setup`"),
+        ("import launcher\nlauncher.run(block.forward)", "hands a module to `run`"),
+        ("import launcher\nlauncher.run(Block)", "hands a module to `run`"),
+        (
+            "import launcher\nclass Job:\n    def __init__(self, net): self.net = net\nlauncher.run(Job(block))",
+            "main.py:9 hands a module to `run`",
+        ),
+        ("import launcher\nclass Job(launcher.Job): pass\nJob(block)", "hands a module to `Job`"),
+        (
+            "import launcher\nclass Job(launcher.Job):\n    net = None\n    def go(self): self.net = block",
+            "derives",
+        ),
+        ("def go(anything, net): anything.prepare(net)\ngo(ANY, block)", "hands a module to `prepare`"),
+        ("torch.nn.DataParallel(block)", "hands a module to `DataParallel`"),
+        ("import torch.multiprocessing as mp\nmp.Process(target=print, args=(block,))", "another process"),
+        ("import multiprocessing as mp\nmp.get_context('spawn').Process(args=(block,))", "to `Process`"),
+        ("torch.save(block, 'block.pt')", "hands a module to `save`: a module that was pickled"),
+        ("import pickle\npickle.dumps(block)", "hands a module to `dumps`: a module that was pickled"),
+        ("other = torch.load('block.pt', weights_only=False)", "main.py:6 loads whole objects"),
     ],
 )
 def test_what_the_project_does_elsewhere_makes_it_unsafe(
@@ -68,6 +99,29 @@ def test_what_the_project_does_elsewhere_makes_it_unsafe(
     ((applicability, message),) = fixes(capsys)
     assert applicability == "unsafe"
     assert why in message
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "import copy\nother = copy.deepcopy(block)",
+        "torch.save(block.state_dict(), 'block.pt')",
+        "torch.save({'block': block.state_dict(), 'epoch': 3}, 'block.pt')",
+        "state = torch.load('block.pt', weights_only=True)",
+        "import launcher\nlauncher.log(3, run(torch.ones(2, 4)))\nlauncher.Steps(block.parameters())",
+        "import threading\nthreading.Thread(target=run, args=(block,)).start()",
+        "blocks = [block]\nblocks.append(block)\nprint(len(blocks), isinstance(block, Block))",
+        "every = torch.nn.Sequential(block, block)\nfor one in every: one.to('cpu')",
+        "def same(net): return net\nsame(block).eval()",
+        "optimizer = torch.optim.SGD(block.parameters(), lr=0.1)",
+    ],
+)
+def test_a_module_that_stays_in_the_project_is_fixed_safely(
+    here: Path, capsys: pytest.CaptureFixture[str], more: str
+) -> None:
+    (here / "model.py").write_text(MODEL)
+    (here / "main.py").write_text(f"{MAIN}{more}\n")
+    assert [applicability for applicability, _ in fixes(capsys)] == ["safe"]
 
 
 @pytest.mark.parametrize(

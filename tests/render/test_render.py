@@ -331,7 +331,10 @@ def test_summary_counts_what_can_be_fixed(root: Path) -> None:
     ]
     findings = tuple(finding(11, 9, 11, 34, fix=fix) for fix in fixes)
     text = summary(report(root, findings), Look())
-    assert "1 fixable with `--fix`, 2 more with `--fix --unsafe-fixes`; `--diff` shows" in text
+    assert (
+        "1 fixable with `--fix`, 2 more with `--fix --unsafe-fixes`; `--diff`, with `--unsafe-fixes`, shows"
+        in text
+    )
     assert "fixable" not in summary(report(root, findings[3:]), Look())
 
 

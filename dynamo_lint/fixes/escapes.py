@@ -1,0 +1,162 @@
+"""Escape analysis: where modules leave the linted code, or are copied, and a buffer differs from a number."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+
+from dynamo_lint.fixes.edit_session import Workbench
+from dynamo_lint.index.ir import Attribute, Call, Constant, Expr, Name
+from dynamo_lint.knowledge import names
+from dynamo_lint.program.names import last_name
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol
+from dynamo_lint.values.model import (
+    AnonymousModule,
+    ClassValue,
+    Container,
+    Context,
+    ExternalInstance,
+    FunctionValue,
+    Instance,
+    SuperProxy,
+    Value,
+)
+from dynamo_lint.values.points_to import evaluate, points_to_of
+
+_LINTED_ELSEWHERE = frozenset({"append", "add", "extend", "insert", "setdefault", "update"})
+"""Methods of Python's containers: what they are given stays in the project."""
+_SHARED = "a copy, or another process, may share a buffer, and never shares a number"
+_PICKLED = "a module that was pickled whole before the edit holds a number there"
+_NOT_LINTED = "code that is not linted may copy or broadcast its buffers, as DistributedDataParallel does"
+
+
+def escape(bench: Workbench, members: Iterable[ClassRef]) -> str | None:
+    """How modules may get to code that sees the edit; None if no line of the project does that."""
+    for ref in sorted(members):
+        if library := _base_in_library(bench, ref):
+            return f"`{ref.name}` derives from `{library}`: {_NOT_LINTED}"
+    if "escape" not in bench.memo:
+        bench.memo["escape"] = next(_escapes(bench), None)
+    way = bench.memo["escape"]
+    return str(way) if way is not None else None
+
+
+def _escapes(bench: Workbench) -> Iterator[str]:
+    """Each way in which any module of the project leaves it: which one holds which other does not matter."""
+    project = bench.tables.project
+    for ref in project.classes():
+        if (library := _base_in_library(bench, ref)) and _holds_module(bench, ref):
+            yield f"`{ref.name}` derives from `{library}`: {_NOT_LINTED}"
+    for where in project.functions():
+        context = Context(where, project.owner(where))
+        for site in project.function(where).calls:
+            if _loads_module(bench, site.call, context):
+                yield f"{where.path}:{site.call.line} loads whole objects: {_PICKLED}"
+            elif why := _leaves(bench, site.call, context):
+                called = last_name(site.call.function) or "a result"
+                yield f"{where.path}:{site.call.line} hands a module to `{called}`: {why}"
+
+
+def _loads_module(bench: Workbench, call: Call, context: Context) -> bool:
+    """Whether a call may give a module as it was saved before the edit."""
+    whole = ("weights_only", Constant(False)) in call.keywords
+    return whole and _begins(_outside(bench, call.function, context), "loads_pickles")
+
+
+def _leaves(bench: Workbench, call: Call, context: Context) -> str | None:
+    """The difference that a call may make to a module that it is given; None if it makes none."""
+    arguments = (*call.arguments, *(value for _, value in call.keywords))
+    given = [one for one in arguments if not isinstance(one, Constant)]
+    callee = call.function
+    if not given:
+        return None
+    dotted = set(_outside(bench, callee, context))
+    if _begins(dotted, "shares_modules"):
+        return _SHARED if any(_may_be_module(bench, one, context, unknown=True) for one in given) else None
+    pickles = _begins(dotted, "pickles_modules")
+    stranger = not dotted and _is_unknown(bench, callee, context)
+    if not (pickles or stranger or any(map(_in_library, dotted))):
+        return None
+    if not any(_may_be_module(bench, one, context) for one in given):
+        return None
+    return _PICKLED if pickles else _NOT_LINTED
+
+
+def _outside(bench: Workbench, callee: Expr, context: Context) -> Iterator[str]:
+    """The dotted names of what a call may run that is not the project's."""
+    project = bench.tables.project
+    symbols = project.symbols(callee, context.function.path, context.function.key)
+    yield from (one.dotted for one in symbols if isinstance(one, ExternalSymbol))
+    values: Iterable[Value] = evaluate(project, callee, context)
+    if not values and isinstance(callee, Attribute):
+        values = evaluate(project, callee.value, context)
+    for value in values:
+        match value:
+            case ExternalSymbol(dotted) | ExternalInstance(dotted):
+                yield dotted
+            case ClassValue(ref) | Instance(ref) | SuperProxy(_, ref):
+                if library := _base_in_library(bench, ref):
+                    yield library
+
+
+def _is_unknown(bench: Workbench, callee: Expr, context: Context) -> bool:
+    """Nothing is known of what a call runs."""
+    project = bench.tables.project
+    if project.symbols(callee, context.function.path, context.function.key):
+        return False
+    if evaluate(project, callee, context):
+        return False
+    match callee:
+        case Attribute(value=owner, name=name):
+            return name not in _LINTED_ELSEWHERE and not evaluate(project, owner, context)
+    return True
+
+
+def _may_be_module(bench: Workbench, expr: Expr, context: Context, unknown: bool = False) -> bool:
+    """Whether a value may be a module or hold one; `unknown` counts a name of which nothing is known."""
+    values = evaluate(bench.tables.project, expr, context)
+    if not values:
+        return unknown and isinstance(expr, Name | Attribute)
+    return any(_is_module(bench, value) for value in values)
+
+
+def _is_module(bench: Workbench, value: Value) -> bool:
+    match value:
+        case AnonymousModule():
+            return True
+        case Instance(ref) | ClassValue(ref) | FunctionValue(_, ClassRef() as ref):
+            return bench.tables.project.is_module(ref) or _holds_module(bench, ref)
+        case Container():
+            return points_to_of(bench.tables.project).holds_module(value)
+    return False
+
+
+def _holds_module(bench: Workbench, ref: ClassRef) -> bool:
+    """Whether the objects of a class keep a module of the project in an attribute."""
+    key = "holds module", ref
+    if key not in bench.memo:
+        bench.memo[key] = False  # also while it is asked for
+        project = bench.tables.project
+        bench.memo[key] = any(
+            _may_be_module(bench, store.value, Context(where, ref))
+            for part in project.mro(ref)
+            for stores in project.own_stores(part).values()
+            for where, store in stores
+        )
+    return bool(bench.memo[key])
+
+
+def _base_in_library(bench: Workbench, ref: ClassRef) -> str | None:
+    return next((base for base in bench.tables.project.external_bases(ref) if _in_library(base)), None)
+
+
+def _in_library(dotted: str) -> bool:
+    """Whether a name is of a library other than Python's own and torch."""
+    root = dotted.partition(".")[0]
+    return root != "torch" and root not in sys.stdlib_module_names
+
+
+def _begins(dotted: Iterable[str], verb: str) -> bool:
+    return any(
+        one == name or (name.endswith(".") and one.startswith(name)) for one in dotted for name in names(verb)
+    )
