@@ -76,7 +76,7 @@ def terminal_width() -> int:
 def _columns() -> int:
     """As `shutil.get_terminal_size` has it, without the compressions that its module imports."""
     told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
+    if told.isdecimal() and len(told) < 10 and int(told):
         return int(told)
     try:
         return os.get_terminal_size(1).columns or 100  # 1 is stdout
