@@ -257,7 +257,7 @@ def _autotuning(seen: Surroundings) -> Iterator[Check]:
 
 
 def _ranks(seen: Surroundings) -> Iterator[Check]:
-    """What is no number of ranks, and whether one that compiles for long is taken for dead by the others."""
+    """Numbers of processes that are none, and ranks that may take one for dead that compiles for long."""
     for name in RANK_VARIABLES:
         if (value := seen.environ.get(name)) is not None and count(value) is None:
             message = "no number of processes; unset it, or let the launcher set it"

@@ -376,14 +376,8 @@ def unused(tables: Tables, state: AttributeState, context: Context) -> bool:
 
 
 def _adds_only(tables: Tables, state: AttributeState, ref: FunctionRef, writes: Lines) -> bool:
-    name = state.key.attribute
-    namespaces = set()
-    for node in nodes_of(tables, ref):
-        match node:
-            case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name("vars")):
-                namespaces.add((ref, node.lineno))
-            case ast.Attribute(attr=attribute) if attribute == name:
-                return False
-            case ast.Name(identifier, ast.Load()) if identifier == name and (ref, node.lineno) not in writes:
-                return False
-    return state.scoped or {one for one in writes if one[0] == ref} <= namespaces
+    name, mentions = state.key.attribute, tables.bodies.mentions(ref)
+    lines = {line for where, line in writes if where == ref}
+    if name in mentions.attributes or not mentions.read.get(name, frozenset()) <= lines:
+        return False
+    return state.scoped or lines <= mentions.namespaces
