@@ -17,7 +17,7 @@ Reader = Callable[[object], object]
 
 Key = str | int
 Release = tuple[int, ...]
-_CLAUSE = re.compile(r"(~=|==|!=|<=|>=|<|>)\s*(\d+(?:\.\d+)*)(\.\*)?")
+_CLAUSE = re.compile(r"(~=|==|!=|<=|>=|<|>)\s*(\d{1,9}(?:\.\d{1,9})*)(\.\*)?")
 _COMPARISONS = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -119,6 +119,8 @@ def quoted(raw: object) -> str:
             return str(raw).lower()
         case str():
             return json.dumps(raw, ensure_ascii=False)
+        case int() if abs(raw) > _LARGEST:
+            return "a number of many digits"
         case _:
             return str(raw)
 
