@@ -432,3 +432,13 @@ def test_what_is_said_of_the_logs_holds_under_torch(value: str) -> None:
     )
     assert done.returncode == 1
     assert (b"AttributeError" in done.stderr) is (value == "")
+
+
+@pytest.mark.parametrize(
+    "line", [f"max-breaks = {'1' * 5000}", f"max-breaks = 0x{'f' * 5000}", f'torch = ">={"1" * 5000}"']
+)
+def test_numbers_of_thousands_of_digits_in_a_contract_are_a_line(tmp_path: Path, line: str) -> None:
+    (tmp_path / "dynamo-lint.toml").write_text(f"[contract]\n{line}\n")
+    done = doctor(cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "internal error" not in done.stderr
