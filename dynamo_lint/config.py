@@ -252,6 +252,8 @@ def _found(file: Path, named: bool = False) -> tuple[str, Mapping[str, object]] 
         raise ConfigError(f"{file}: is not valid TOML: {error}") from None
     except RecursionError:
         raise ConfigError(f"{file}: cannot be read: it nests too deeply") from None
+    except ValueError:
+        raise ConfigError(f"{file}: cannot be read: it has a number of too many digits") from None
     if file.name != "pyproject.toml":
         return content, data
     tool = data.get("tool", {})

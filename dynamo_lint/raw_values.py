@@ -108,6 +108,8 @@ def quoted(raw: object) -> str:
             return str(raw).lower()
         case str():
             return json.dumps(raw, ensure_ascii=False)
+        case int() if abs(raw) > _LARGEST:
+            return "a number of many digits"
         case _:
             return str(raw)
 

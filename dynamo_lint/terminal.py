@@ -123,7 +123,7 @@ def _columns(descriptor: int) -> int:
     As `shutil.get_terminal_size` has it, without the compressions that its module imports.
     """
     told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
+    if told.isdecimal() and len(told) < 10 and int(told):
         return int(told)
     try:
         return os.get_terminal_size(descriptor).columns

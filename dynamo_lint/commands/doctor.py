@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SCHEMA = "dynamo-lint/doctor/1"
 EXIT_CANNOT_RUN, EXIT_NOT_FOUND = 126, 127
 """The statuses of a shell for a command that cannot be run, and for one that is not there."""
+_LONGEST = 200
+"""Characters of a value that are printed."""
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 expected_option = section("What is expected")
 
@@ -113,7 +115,9 @@ def _in_code(settings: Settings) -> tuple[SetInCode, ...] | None:
 
 def _json(seen: Surroundings, found: list[Check], starts: bool) -> str:
     """The report for programs; the command starts after it has been printed."""
-    checks = [picked(one, "id", "severity", "variable", "value", "read_as", "message") for one in found]
+    checks = [
+        picked(one, "id", "severity", "variable", "state", "value", "read_as", "message") for one in found
+    ]
     torch = ".".join(map(str, seen.torch)) if seen.torch else None
     return json.dumps({"schema": SCHEMA, "torch": torch, "checks": checks, "started": starts}, indent=2)
 
@@ -144,7 +148,11 @@ def _print(
 def _subject(one: Check) -> str:
     if one.variable is None:
         return ""
-    return f"{one.variable} is not set: " if one.value is None else f"{one.variable}={one.value}: "
+    if one.value is None:
+        states = {"unset": "is not set", "set": "is set", "differs": "differs"}
+        return f"{one.variable} {states[one.state or 'set']}: "
+    shown = one.value if len(one.value) <= _LONGEST else f"{one.value[:_LONGEST]}…"
+    return f"{one.variable}={shown}: "
 
 
 def _total(found: list[Check]) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isnan
 
 from dynamo_lint.contract import RANKS, XLA, Expectation
-from dynamo_lint.doctor.look import Folder, Surroundings
+from dynamo_lint.doctor.look import RANK_VARIABLES, Folder, Surroundings, count
 from dynamo_lint.models.environment import Variable, environment, misreading, unknown
 from dynamo_lint.raw_values import satisfies
 
@@ -55,9 +56,11 @@ class Check:
     """The fault and, behind a semicolon, the way out."""
     variable: str | None = None
     value: str | None = None
-    """None where the variable is not set."""
+    """None where the variable is not set, or nothing of torch reads it: then its value may be a secret."""
     read_as: str | None = None
     """The reading of torch, where that is not what the value says."""
+    state: str | None = None
+    """`unset`, `set`, or `differs` from what the contract says; None where there is no variable."""
 
 
 def examine(seen: Surroundings) -> list[Check]:
@@ -74,7 +77,16 @@ def examine(seen: Surroundings) -> list[Check]:
         *_ranks(seen),
         *_tools(seen),
     ]
-    return sorted(dict.fromkeys(found), key=lambda one: (ERROR, WARNING, NOTE).index(one.severity))
+    told = dict.fromkeys(map(_without_secrets, found))
+    return sorted(told, key=lambda one: (ERROR, WARNING, NOTE).index(one.severity))
+
+
+def _without_secrets(check: Check) -> Check:
+    """A check with the state of its variable, and with its value only if torch or its libraries read it."""
+    if check.variable is None:
+        return check
+    state = check.state or ("unset" if check.value is None else "set")
+    return replace(check, state=state, value=check.value if environment().shows(check.variable) else None)
 
 
 def _version(seen: Surroundings) -> Iterator[Check]:
@@ -112,7 +124,8 @@ def _contract(seen: Surroundings) -> Iterator[Check]:
     for name, wanted in _in_force(seen).items():
         value = seen.environ.get(name)
         if fault := _fault(value, wanted):
-            yield Check("contract", ERROR, fault, name, value)
+            differs = value is not None and not wanted.forbidden and value != ""
+            yield Check("contract", ERROR, fault, name, value, state="differs" if differs else None)
 
 
 def _settings(seen: Surroundings) -> Iterator[Check]:
@@ -171,6 +184,8 @@ def _fault(value: str | None, wanted: Expectation) -> str:
     try:
         number = float(value)
     except ValueError:
+        return "the contract wants a number; set it to one"
+    if isnan(number):
         return "the contract wants a number; set it to one"
     if wanted.min is not None and number < wanted.min:
         return f"the contract wants at least {wanted.min:g}; raise it"
@@ -243,7 +258,11 @@ def _autotuning(seen: Surroundings) -> Iterator[Check]:
 
 
 def _ranks(seen: Surroundings) -> Iterator[Check]:
-    """Whether a rank that compiles for long is taken for dead by the others."""
+    """Numbers of processes that are none, and ranks that may take one for dead that compiles for long."""
+    for name in RANK_VARIABLES:
+        if (value := seen.environ.get(name)) is not None and count(value) is None:
+            message = "no number of processes; unset it, or let the launcher set it"
+            yield Check("ranks", WARNING, message, name, value, "an error")
     if not seen.ranks or seen.environ.get(_MONITORING) == "0" or _HEARTBEAT in seen.environ:
         return
     message = (
@@ -284,7 +303,9 @@ def _folder(seen: Surroundings, name: str, value: str, wanted: Expectation) -> I
         return Check(kind, severity, message, name, value)
 
     if found.problem:
-        yield check(ERROR, f"{found.problem}; name a folder in which files can be made")
+        # It names parts of the path.
+        problem = found.problem if environment().shows(name) else "no file can be made there"
+        yield check(ERROR, f"{problem}; name a folder in which files can be made")
         return
     if not posixpath.isabs(value):
         yield check(WARNING, "relative, so that each working directory has another; make it absolute")

@@ -16,6 +16,9 @@ from dynamo_lint.config import Settings
 from dynamo_lint.contract import Contract
 from dynamo_lint.models.environment import environment
 
+RANK_VARIABLES = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
+"""What torch.distributed takes for numbers."""
+
 _COUNTS = ("--nproc-per-node", "--nproc_per_node", "--nnodes")
 
 
@@ -112,14 +115,20 @@ def _is_there(package: str) -> bool:
 def rank(environ: Mapping[str, str]) -> int:
     """The number of this process in its job; 0 for one that stands alone."""
     names = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "LOCAL_RANK")
-    return next((int(environ[name]) for name in names if environ.get(name, "").isdecimal()), 0)
+    numbered = (count(environ.get(name, "")) for name in names)
+    return next((number for number in numbered if number is not None), 0)
+
+
+def count(text: str) -> int | None:
+    """The number of a process, or of processes; None for what is none, however many digits it has."""
+    return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
 def _world(environ: Mapping[str, str]) -> int:
     """The number of processes of the job; where nothing counts them, two if it has numbers for them."""
     for name in ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS"):
-        if environ.get(name, "").isdecimal():
-            return int(environ[name])
+        if (number := count(environ.get(name, ""))) is not None:
+            return number
     return 2 if "RANK" in environ or "LOCAL_RANK" in environ else 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -242,13 +243,16 @@ def _roots(tables: Tables) -> Iterator[FunctionRef]:
 def _seeds(tables: Tables) -> Iterator[FunctionRef]:
     """The functions that compile something, or call what a decorator compiles."""
     project = tables.project
-    lines = {(one.path, one.line) for one in tables.regions.entries}
-    for path in {path for path, _ in lines}:
+    lines: dict[str, set[int]] = {}
+    for entry in tables.regions.entries:
+        lines.setdefault(entry.path, set()).add(entry.line)
+    for path, at in lines.items():
+        in_order = sorted(at)
         for key, function in project.files[path].functions.items() if path in project.files else ():
-            inside = key == MODULE_KEY or any(
-                one == path and function.first_line <= at <= function.end_line for one, at in lines
-            )
-            if inside and any((path, site.call.line) in lines for site in function.calls):
+            if any(site.call.line in at for site in function.calls) and (
+                key == MODULE_KEY
+                or bisect_left(in_order, function.first_line) < bisect_right(in_order, function.end_line)
+            ):
                 yield FunctionRef(path, key)
     for name in sorted({"compile", "optimize", *project.aliases_of("compile")}):
         for where, site in project.calls_of(name):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, reduce
+from itertools import combinations, product, takewhile
+from operator import or_
 from typing import Any, NamedTuple
 
 from dynamo_lint.findings import SEVERITIES, Finding
-from dynamo_lint.logs.model import Break, Cause, Job, LogReport, Recompiles
+from dynamo_lint.logs.model import Break, Cause, Job, Limit, LogReport, Recompiles
 from dynamo_lint.logs.tally import Process, Told
 from dynamo_lint.logs.texts import (
     INTENDED,
@@ -23,6 +26,7 @@ from dynamo_lint.logs.texts import (
     place_of,
     read_subject,
     readable,
+    whole,
 )
 from dynamo_lint.sources import Sources
 
@@ -32,8 +36,8 @@ OF_THE_LINT = "DYN9"
 LARGEST_SET = 4
 """Checks that are tried together."""
 
-Pair = tuple[str, str]
-"""A recompile and an earlier entry that did not fit it."""
+MOST_TRIED = 16
+"""Checks of which some may explain a frame: the most frequent."""
 
 GROWTH = frozenset(
     ("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove")
@@ -41,9 +45,11 @@ GROWTH = frozenset(
 """Methods that change a container in place."""
 
 _INSTALLED = re.compile(r".*[/\\](?:site-packages|dist-packages)[/\\]")
-_RESUMED = re.compile(r"torch_dynamo_resume_in_(?P<function>.+)_at_(?P<line>\d+)$")
+_RESUMED = "torch_dynamo_resume_in_"
 _EFFECTS = ("stale", "once", "per-instance", "per-value", "storm")
 _MODE = "DYN110"
+_VARIABLES = "os.environ"
+"""The name of all variables of the environment among the names that findings are about."""
 _SIZES = "DYN506"
 _NOTED = {"reset": ("DYN111",), "sizes": ("DYN506", "DYN507")}
 """Notes of a job, and the rules about what they tell: their findings are borne out."""
@@ -66,7 +72,9 @@ class _Cost:
     breaks: int = 0
     limits: int = 0
     masked: bool = False
-    frames: tuple[Frame, ...] = ()
+    limit: Limit | None = None
+    skips_frame: bool = False
+    frames: dict[Frame, None] = field(default_factory=dict)
     values: tuple[str, ...] = ()
 
     def add(self, frame: Frame, recompiles: int = 0, breaks: int = 0, limits: int = 0) -> None:
@@ -74,7 +82,7 @@ class _Cost:
         self.recompiles += recompiles
         self.breaks += breaks
         self.limits += limits
-        self.frames = tuple(dict.fromkeys((*self.frames, frame)))
+        self.frames[frame] = None
 
 
 def explain(
@@ -92,8 +100,14 @@ def explain(
     costs: dict[_Line, _Cost] = defaultdict(_Cost)
     unexplained: list[Recompiles] = []
     notes: set[str] = set()
+    limited: dict[Frame, list[Limit]] = defaultdict(list)
+    for limit in job.limits:
+        limited[limit.frame].append(limit)
+    recompiled: dict[tuple[Frame, str], list[Recompiles]] = defaultdict(list)
+    for recompiles in job.recompiles:
+        recompiled[recompiles.frame, recompiles.source].append(recompiles)
     for frame, told in _by_frame(processes).items():
-        limits = [one for one in job.limits if one.frame == frame]
+        limits = limited[frame]
         sources = explanation(told) or tuple(dict.fromkeys(one.source for one in limits if one.source))
         shares = _shares(told, sources)
         masked = bool(shares) and any(source not in sources for one in told for source, _ in one.counts)
@@ -101,11 +115,12 @@ def explain(
             check = next((one.checks[source] for one in told if source in one.checks), None)
             line = None if check is None else join.line_of(frame, check, told)
             if line is None:
-                unexplained += [one for one in job.recompiles if (one.frame, one.source) == (frame, source)]
+                unexplained += recompiled[frame, source]
                 continue
             hit = sum(one.source == source for one in limits) or (len(limits) if len(sources) == 1 else 0)
             costs[line].add(frame, recompiles=shares.get(source, 0), limits=hit)
             costs[line].masked |= masked
+            costs[line].limit = costs[line].limit or next(iter(limits), None)
             if check is not None and check.kind == "value":
                 costs[line].values = costs[line].values or _values(told, source)
             notes |= {"masked"} if masked else set()
@@ -116,6 +131,7 @@ def explain(
             notes.add("sources-moved")
         if (line := join.line_of_break(broken)) is not None:
             costs[line].add(Frame(broken.path, broken.line, ""), breaks=broken.count)
+            costs[line].skips_frame |= broken.skips_frame
     causes = sorted(
         (_cause(line, cost, places) for line, cost in costs.items()),
         key=lambda one: (-one.limits, -one.recompiles - one.breaks, one.path, one.line),
@@ -126,26 +142,29 @@ def explain(
     return LogReport(
         replace(located(job, places), notes=tuple(sorted({*job.notes, *notes}))),
         tuple(causes),
-        located(tuple(unexplained), places),
+        tuple(replace(one, frame=places.here(one.frame)) for one in unexplained),
         tuple(one for one in findings if one.effect and _is_loud(one) and one not in used),
     )
 
 
-def located(account: Any, places: Places) -> Any:
-    """A job, or a part of one, with the paths of the sources as they stand here."""
-    if isinstance(account, tuple):
-        return tuple(located(one, places) for one in account)
-    if isinstance(account, dict):
-        return {key: located(one, places) for key, one in account.items()}
-    if not is_dataclass(account) or isinstance(account, type):
-        return account
-    parts = {one.name: getattr(account, one.name) for one in fields(account)}
+def located(job: Job, places: Places) -> Job:
+    """A job with the paths of the sources as they stand here."""
+    here = places.here
     return replace(
-        account,
-        **{
-            name: places.spelled(part) if name == "path" else located(part, places)
-            for name, part in parts.items()
+        job,
+        recompiles=tuple(replace(one, frame=here(one.frame)) for one in job.recompiles),
+        breaks=tuple(
+            replace(one, path=places.spelled(one.path), stack=tuple(map(here, one.stack)))
+            for one in job.breaks
+        ),
+        limits=tuple(replace(one, frame=here(one.frame)) for one in job.limits),
+        ranks={
+            number: replace(
+                rank, frames=tuple((here(one), source, count) for one, source, count in rank.frames)
+            )
+            for number, rank in job.ranks.items()
         },
+        moments=tuple(replace(one, frame=here(one.frame)) for one in job.moments),
     )
 
 
@@ -159,23 +178,56 @@ def codes_by_id(pages: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str]:
 
 
 class _Join:
-    """Finds the line to change for what a log tells."""
+    """Finds the line to change for what a log tells.
+
+    A log names thousands of frames and lines: findings and writes are looked up by what it names, a file, a
+    line or a piece of state.
+    """
 
     def __init__(self, findings: Sequence[Finding], places: Places, codes: Mapping[str, str]) -> None:
         self._findings = [one for one in findings if not one.code.startswith(OF_THE_LINT)]
         self._places = places
         self._codes = codes
-        self._subjects = {
-            one: [subject for text in (one.subject, *one.also) if (subject := read_subject(text))]
+        self._subjects = [
+            [subject for text in (one.subject, *one.also) if (subject := read_subject(text))]
             for one in self._findings
-        }
+        ]
+        self._about: dict[tuple[str, str], list[int]] = defaultdict(list)
+        """Positions of findings by a file that they concern and a name they are about; each may be empty."""
+        self._modes: dict[str, list[Finding]] = defaultdict(list)
+        self._breaks: dict[tuple[str, int], list[Finding]] = defaultdict(list)
+        for number, finding in enumerate(self._findings):
+            self._file(number, finding)
+
+    def _file(self, number: int, finding: Finding) -> None:
+        """Put a finding where it is looked for."""
+        names = {_VARIABLES if one.environment else one.attribute for one in self._subjects[number]} or {""}
+        chain = (step.path for step in finding.chain)
+        paths = {finding.span.path, finding.unit.partition("::")[0], *chain} - {""}
+        for place in product((*paths, ""), names):
+            self._about[place].append(number)
+        if finding.code == _MODE:
+            for path in paths:
+                self._modes[path].append(finding)
+        if _is_of_break(finding):
+            for line in range(finding.span.line, finding.span.end_line + 1):
+                self._breaks[finding.span.path, line].append(finding)
+
+    @cached_property
+    def _writes(self) -> _Writes:
+        return _Writes((path, writes(self._places.text(path))) for path in self._places.paths())
+
+    @cached_property
+    def _static_compiles(self) -> list[tuple[str, int]]:
+        paths = self._places.paths()
+        return [(path, line) for path in paths for line in static_compiles(self._places.text(path))]
 
     def line_of(self, frame: Frame, check: Check, told: Sequence[Told]) -> _Line | None:
         """The line that makes a check of a frame fail."""
-        resumed = _RESUMED.search(frame.function)
+        resumed = _resumed(frame.function)
         if check.source.startswith("___stack"):
             # A value that the line with the break left behind, for which the rest is compiled again.
-            return self._break_at(frame.path, int(resumed["line"])) if resumed else None
+            return self._break_at(frame.path, resumed[1]) if resumed else None
         if check.kind == "size":
             return self._static_compile(frame)
         if (
@@ -183,8 +235,8 @@ class _Join:
             or check.source == "GLOBAL_STATE"
             or check.source.endswith(".training")
         ):
-            modes = [one for one in self._findings if one.code == _MODE and self._nearness(one, frame)]
-            return _from(modes[0]) if modes else None
+            modes = self._modes.get(self._places.file(frame.path) or "", ())
+            return next((_from(one) for one in modes if self._nearness(one, frame)), None)
         place = place_of(check.source)
         reading = self._reading(check, told)
         if (finding := self._finding(frame, check, place, reading)) is not None:
@@ -207,27 +259,34 @@ class _Join:
         self, frame: Frame, check: Check, place: Place, reading: tuple[str, int] | None
     ) -> Finding | None:
         """The finding that speaks of a check: about the same state, and the nearest to the frame."""
-        found = [
-            ((self._nearness(one, frame), _loudness(one)), one)
-            for one in self._findings
-            if any(_is_about(subject, check, place, frame) for subject in self._subjects[one])
-            or self._is_inside(one, check)
-        ]
-        if not found and reading is not None:
-            found = [
-                ((self._nearness(one, frame), _loudness(one)), one)
-                for one in self._findings
-                if not self._subjects[one] and self._is_on(one, *reading) and not _is_of_break(one)
+        path = self._places.file(frame.path)
+        if path is None:
+            return None
+        about = list(self._that_speak(path, frame, check, place))
+        if not about and reading is not None:
+            about = [
+                finding
+                for finding in map(self._findings.__getitem__, self._about.get((path, ""), ()))
+                if self._is_on(finding, *reading) and not _is_of_break(finding)
             ]
-        near = [pair for pair in found if pair[0][0]]
+            if about and next(self._that_speak("", frame, check, place), None) is not None:
+                return None
+        ranked = [((self._nearness(one, frame), _loudness(one)), one) for one in about]
+        near = [pair for pair in ranked if pair[0][0]]
         return max(near, key=lambda pair: pair[0])[1] if near else None
 
-    def _is_inside(self, finding: Finding, check: Check) -> bool:
-        """Whether a check is about a number inside a layer of torch, known by the attribute that holds it."""
-        if finding.effect != "per-instance" or "_modules['" not in check.source:
-            return False
-        parts = readable(check.source).split(".")[:-1]
-        return any(subject.attribute == parts[-1] for subject in self._subjects[finding] if parts)
+    def _that_speak(self, path: str, frame: Frame, check: Check, place: Place) -> Iterator[Finding]:
+        """The findings about the state that a check is about; of all files where the path is empty."""
+        holder = _holder(check.source)
+        first = re.match(r"\w+", check.source)
+        names = {place.attribute, holder, first[0] if first else ""} - {""}
+        names |= {_VARIABLES} if "environ" in check.source else set()
+        for number in sorted({one for name in names for one in self._about.get((path, name), ())}):
+            finding, subjects = self._findings[number], self._subjects[number]
+            if any(_is_about(subject, check, place, frame) for subject in subjects) or (
+                finding.effect == "per-instance" and any(one.attribute == holder for one in subjects)
+            ):
+                yield finding
 
     def _nearness(self, finding: Finding, frame: Frame) -> int:
         """How closely a finding belongs to a frame; 0 is not at all."""
@@ -243,16 +302,12 @@ class _Join:
 
     def _break_at(self, path: str, line: int) -> _Line | None:
         """The finding at a line that speaks of a break there."""
-        here = [one for one in self._findings if self._is_on(one, path, line) and _is_of_break(one)]
+        here = self._breaks.get((self._places.file(path) or "", line))
         return _from(max(here, key=_loudness)) if here else None
 
     def _static_compile(self, frame: Frame) -> _Line | None:
         """The one line that compiles for fixed sizes: there the changing axis can be allowed."""
-        found = [
-            (path, line)
-            for path in self._places.paths()
-            for line in static_compiles("\n".join(self._places.lines(path)))
-        ]
+        found = self._static_compiles
         near = [one for one in found if one[0] == self._places.file(frame.path)] or found
         return _Line(*near[0], _SIZES, "dynamic=False", "assignment") if len(near) == 1 else None
 
@@ -262,24 +317,14 @@ class _Join:
             return None
         if "environ" in check.source:
             return None
-        function = _original(frame.function)
-        own = self._places.file(frame.path)
-        found = [
-            (path, write)
-            for path in self._places.paths()
-            for write in writes("\n".join(self._places.lines(path)), place.attribute)
-        ]
-        later = [one for one in found if one[1].function not in ("__init__", "__post_init__", "")]
-        if not later:
-            chosen = next((one for one in found if one[0] == own and one[1].function), None)
-            return (
-                None
-                if chosen is None
-                else _Line(*_at(chosen), "DYN107", readable(check.source), "assignment")
-            )
-        hot = [one for one in later if one[0] == own and one[1].function == function]
-        chosen = (hot or [one for one in later if one[0] == own] or later)[0]
-        return _Line(*_at(chosen), _code(check, chosen[1], bool(hot)), readable(check.source), "assignment")
+        own, function = self._places.file(frame.path), _original(frame.function)
+        chosen = self._writes.nearest(place.attribute, own, function)
+        if chosen is None:
+            return None
+        path, write = chosen
+        hot = path == own and write.function == function
+        code = "DYN107" if write.function in CONSTRUCTORS else _code(check, write, hot)
+        return _Line(path, write.line, code, readable(check.source), "assignment")
 
     def _read(
         self, frame: Frame, check: Check, place: Place, reading: tuple[str, int] | None
@@ -346,10 +391,6 @@ def _from(finding: Finding) -> _Line:
     return _Line(finding.span.path, finding.span.line, finding.code, finding.subject, "finding", finding)
 
 
-def _at(found: tuple[str, Write]) -> tuple[str, int]:
-    return found[0], found[1].line
-
-
 def _code(check: Check, write: Write, hot: bool) -> str:
     """The rule about such a write."""
     if write.grows or check.kind in ("length", "presence"):
@@ -361,10 +402,23 @@ def _code(check: Check, write: Write, hot: bool) -> str:
     return "DYN101" if hot else "DYN102"
 
 
+def _holder(source: str) -> str:
+    """The attribute that holds the layer of torch whose number is checked; empty for another source."""
+    return readable(source).rpartition(".")[0].rpartition(".")[2] if "_modules['" in source else ""
+
+
+def _resumed(function: str) -> tuple[str, int] | None:
+    """The function that a frame is the rest of, and the line that broke it; None for a whole function."""
+    rest = function.partition(_RESUMED)[2]
+    original, _, digits = rest.rpartition("_at_")
+    line = whole(digits)
+    return (original, line) if original and line is not None else None
+
+
 def _original(function: str) -> str:
     """The name of the function that a frame is the rest of after a break."""
-    resumed = _RESUMED.search(function)
-    return resumed["function"] if resumed else function
+    resumed = _resumed(function)
+    return resumed[0] if resumed else function
 
 
 def _is_of_break(finding: Finding) -> bool:
@@ -382,7 +436,7 @@ def _loudness(finding: Finding) -> tuple[int, int]:
 
 def _cause(line: _Line, cost: _Cost, places: Places) -> Cause:
     known: dict[str, Any] = {one.name: getattr(cost, one.name) for one in fields(cost)}
-    return Cause(**line._asdict(), **known | {"frames": located(cost.frames, places)})
+    return Cause(**line._asdict(), **known | {"frames": tuple(map(places.here, cost.frames))})
 
 
 def explanation(frames: Sequence[Told]) -> tuple[str, ...]:
@@ -394,55 +448,81 @@ def explanation(frames: Sequence[Told]) -> tuple[str, ...]:
     other would still not have fitted. So the smallest set of checks is sought of which each entry failed at
     least one, with what is known of the values each entry was for.
     """
-    failed: dict[tuple[int, Pair], dict[str, float]] = {}
-    listed: dict[str, int] = defaultdict(int)
-    for number, told in enumerate(frames):
-        steady = {source for source in told.checks if _always_new(told, source)}
+    blocks: list[_Block] = []
+    firsts: dict[str, list[int]] = defaultdict(list)
+    count = 0
+    for told in frames:
+        by_recompile: dict[str, dict[str, str]] = defaultdict(dict)
         for recompile, entries in told.entries:
-            for entry, first in entries:
-                listed[first] += 1
-                failed[number, (recompile, entry)] = {
-                    source: weight
-                    for source in told.checks
-                    if (weight := _weight(told, source, first, recompile, entry, source in steady))
-                }
-    if not failed:
-        return ()
-    return _smallest(failed, listed)
+            by_recompile[recompile].update(entries)
+        for recompile, failed in by_recompile.items():
+            blocks.append(_Block(told, recompile, tuple(failed), count))
+            for number, source in enumerate(failed.values(), count):
+                firsts[source].append(number)
+            count += len(failed)
+    often = sorted(firsts, key=lambda source: -len(firsts[source]))
+    rest = dict.fromkeys(source for told in frames for source in told.checks if source not in firsts)
+    tried = [
+        _failures(source, blocks, firsts.get(source, ())) for source in [*often, *rest][: 2 * MOST_TRIED]
+    ]
+    likely = [one for one in tried if one.likely][:MOST_TRIED]
+    return _smallest(likely, (1 << count) - 1) or tuple(often)
 
 
-def _weight(told: Told, source: str, first: str, recompile: str, entry: str, steady: bool) -> float:
-    """How sure it is that a source did not fit an entry: 1 by the log, 0.5 by its habit, 0 not at all."""
-    if source == first:
-        return 1.0
-    before, now = told.guarded.get((entry, source)), told.guarded.get((recompile, source))
-    if before is not None and now is not None:
-        return float(before != now)
-    return 0.5 if steady else 0.0
+class _Block(NamedTuple):
+    """The entries that one recompile did not fit, and the number of the first among all of a frame."""
+
+    told: Told
+    recompile: str
+    entries: tuple[str, ...]
+    start: int
 
 
-def _always_new(told: Told, source: str) -> bool:
-    """Whether each entry whose value of a source is known was compiled for another one."""
-    values = [value for (_, checked), value in told.guarded.items() if checked == source]
-    return len(values) > 1 and len(set(values)) == len(values)
+class _Failures(NamedTuple):
+    """The entries that did not fit for a source, as the bits of their numbers."""
+
+    source: str
+    sure: int
+    """By the log: Dynamo names it, or its values are known and differ."""
+    likely: int
+    """Also by its habit: where it is known, it has always another value."""
 
 
-def _smallest(failed: dict[tuple[int, Pair], dict[str, float]], listed: dict[str, int]) -> tuple[str, ...]:
-    """The best of the smallest sets that meet every pair; all sources if no small one does."""
-    sources = sorted({source for one in failed.values() for source in one}, key=lambda one: -listed[one])
+def _failures(source: str, blocks: Sequence[_Block], named: Iterable[int]) -> _Failures:
+    """The entries that did not fit for a source, which is named as the reason of some."""
+    sure = likely = 0
+    for number in named:
+        sure |= 1 << number
+    for told, recompile, entries, start in blocks:
+        values = told.guarded.get(source, {})
+        steady = source in told.checks and 1 < len(values) == len(set(values.values()))
+        differ = same = 0
+        if (now := values.get(recompile)) is not None:
+            for number, entry in enumerate(entries):
+                if (before := values.get(entry)) is not None:
+                    differ |= (before != now) << number
+                    same |= (before == now) << number
+        sure |= differ << start
+        if steady:
+            likely |= ((1 << len(entries)) - 1 & ~same) << start
+    return _Failures(source, sure, sure | likely)
+
+
+def _smallest(tried: Sequence[_Failures], every: int) -> tuple[str, ...]:
+    """The best of the smallest sets of sources that meet every entry; empty if no small one does."""
+    met = sorted((one.likely.bit_count() for one in tried), reverse=True)
     for size in range(1, LARGEST_SET + 1):
+        if sum(met[:size]) < every.bit_count():
+            continue
         fitting = [
             chosen
-            for chosen in combinations(sources[:16], size)
-            if all(any(source in one for source in chosen) for one in failed.values())
+            for chosen in combinations(tried, size)
+            if reduce(or_, (one.likely for one in chosen)) == every
         ]
         if fitting:
-            return max(fitting, key=lambda chosen: _sureness(failed, chosen))
-    return tuple(source for source in sources if listed[source])
-
-
-def _sureness(failed: dict[tuple[int, Pair], dict[str, float]], chosen: tuple[str, ...]) -> float:
-    return sum(max((one.get(source, 0.0) for source in chosen), default=0.0) for one in failed.values())
+            best = max(fitting, key=lambda chosen: reduce(or_, (one.sure for one in chosen)).bit_count())
+            return tuple(one.source for one in best)
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,22 +538,46 @@ class Write:
     """It writes to another object than `self`."""
 
 
-def writes(text: str, name: str) -> Iterator[Write]:
-    """The places in a file that write to an attribute or global of that name, in order.
+CONSTRUCTORS = ("__init__", "__post_init__")
 
-    A name is all that a log tells of an attribute, so these are candidates, ordered by how near they are to
-    the frame; a finding, which knows the object, always comes first.
+
+class _Writes:
+    """The first write to each name: in a function of a file, in a file, and anywhere.
+
+    A name is all that a log tells of an attribute, so these are candidates, the nearer to the frame the
+    better; a finding, which knows the object, always comes first.
     """
+
+    def __init__(self, files: Iterable[tuple[str, Sequence[tuple[str, Write]]]]) -> None:
+        self._later: dict[tuple[str, str | None, str], tuple[str, Write]] = {}
+        self._first: dict[tuple[str, str | None], tuple[str, Write]] = {}
+        """Those of constructors."""
+        for path, made in files:
+            for name, write in made:
+                if write.function in CONSTRUCTORS:
+                    self._first.setdefault((name, path), (path, write))
+                elif write.function:
+                    for within in ((path, write.function), (path, ""), (None, "")):
+                        self._later.setdefault((name, *within), (path, write))
+
+    def nearest(self, name: str, path: str | None, function: str) -> tuple[str, Write] | None:
+        """File and write that are nearest to a function; one of a constructor where there is no other."""
+        places = ((path, function), (path, ""), (None, ""))
+        later = (self._later.get((name, *place)) for place in places)
+        return next((one for one in later if one), None) or self._first.get((name, path))
+
+
+def writes(text: str) -> list[tuple[str, Write]]:
+    """The attributes and globals that a file writes to, with each write, in order."""
     stack: list[tuple[ast.AST, str]] = [(_tree(text), "")]
-    found: list[Write] = []
+    found: list[tuple[str, Write]] = []
     while stack:
         node, function = stack.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             function = node.name
-        if (write := _write(node, name, function)) is not None:
-            found.append(write)
+        found += _written(node, function)
         stack.extend((child, function) for child in ast.iter_child_nodes(node))
-    yield from sorted(found, key=lambda one: one.line)
+    return sorted(found, key=lambda one: one[1].line)
 
 
 def static_compiles(text: str) -> Iterator[int]:
@@ -494,27 +598,24 @@ def _tree(text: str) -> ast.Module:
         return ast.Module([], [])
 
 
-def _write(node: ast.AST, name: str, function: str) -> Write | None:
-    """The write that a statement or call makes to the name, if it does."""
+def _written(node: ast.AST, function: str) -> Iterator[tuple[str, Write]]:
+    """The names that a statement or call writes to."""
     targets: list[ast.expr] = []
     match node:
         case ast.Assign():
             targets = node.targets
         case ast.AugAssign() | ast.AnnAssign() | ast.For() | ast.NamedExpr():
             targets = [node.target]
-        case ast.Call(ast.Name("setattr"), [_, ast.Constant(value), *_]) if value == name:
-            return Write(node.lineno, function, outside=True)
-        case ast.Call(ast.Attribute(held, method)) if method in GROWTH and _called(held) == name:
-            return Write(node.lineno, function, grows=True)
+        case ast.Call(ast.Name("setattr"), [_, ast.Constant(str(name)), *_]):
+            yield name, Write(node.lineno, function, outside=True)
+        case ast.Call(ast.Attribute(held, method)) if method in GROWTH:
+            yield _called(held), Write(node.lineno, function, grows=True)
     for target in targets:
         for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
             inner = one.value if isinstance(one, ast.Subscript) else one
-            if _called(inner) == name and (
-                isinstance(inner, ast.Attribute) or not _is_local(inner, function)
-            ):
+            if (name := _called(inner)) and not _is_local(inner, function):
                 outside = isinstance(inner, ast.Attribute) and not _is_self(inner.value)
-                return Write(one.lineno, function, isinstance(one, ast.Subscript), outside)
-    return None
+                yield name, Write(one.lineno, function, isinstance(one, ast.Subscript), outside)
 
 
 def _called(node: ast.expr) -> str:
@@ -539,14 +640,20 @@ class Places:
 
     def __init__(self, sources: Sources, paths: Iterable[str]) -> None:
         self.sources = sources
-        self._by_name: dict[str, list[str]] = defaultdict(list)
-        for path in sorted(paths):
-            self._by_name[path.rpartition("/")[2]].append(path)
+        self._paths = sorted(set(paths))
         self._known: dict[str, str | None] = {}
+        self._frames: dict[Frame, Frame] = {}
+        self._ends: dict[str, str | None] = {}
+        """Each path by each of its ends; None for an end of several."""
+        for path in sorted(paths):
+            for end in _ends(path):
+                self._ends[end] = None if end in self._ends else path
+        self._numbers: dict[str, dict[str, list[int]]] = {}
+        """Of each file the lines that hold a text, spaces apart."""
 
     def paths(self) -> list[str]:
         """All linted files."""
-        return sorted(path for paths in self._by_name.values() for path in paths)
+        return self._paths
 
     def file(self, logged: str) -> str | None:
         """The linted file whose path ends most like a logged one; None where two do, or none."""
@@ -558,6 +665,12 @@ class Places:
         """The linted file that a logged path means; as logged where there is none."""
         return self.file(logged) or logged
 
+    def here(self, frame: Frame) -> Frame:
+        """The same frame by the path of its source."""
+        if frame not in self._frames:
+            self._frames[frame] = replace(frame, path=self.spelled(frame.path))
+        return self._frames[frame]
+
     def moved(self, logged: str, line: int, text: str) -> bool:
         """Whether another text than the logged one stands at a line now; False where that cannot be told."""
         path = self.file(logged)
@@ -568,43 +681,47 @@ class Places:
         path = self.file(logged)
         if path is None or not text or _same(self.sources.line(path, line), text):
             return line
-        found = [number for number, one in enumerate(self.lines(path), 1) if _same(one, text)]
-        return min(found, key=lambda number: abs(number - line), default=line)
+        if path not in self._numbers:
+            numbers = self._numbers[path] = defaultdict(list)
+            for number, held in enumerate(self.text(path).split("\n"), 1):
+                numbers[_spaced(held)].append(number)
+        same = self._numbers[path].get(_spaced(text), [])
+        behind = bisect_left(same, line)
+        return min(same[max(behind - 1, 0) : behind + 1], key=lambda one: abs(one - line), default=line)
 
-    def lines(self, path: str) -> list[str]:
-        """The lines of a linted file; none where it cannot be read."""
+    def text(self, path: str) -> str:
+        """The text of a linted file; none where it cannot be read."""
         try:
-            return self.sources.text(path).split("\n")
+            return self.sources.text(path)
         except (OSError, ValueError, SyntaxError):
-            return []
+            return ""
 
     def _find(self, logged: str) -> str | None:
         if logged.startswith("<"):
             return None
         installed = _INSTALLED.match(logged)
-        parts = _parts(logged[installed.end() :] if installed else logged)
-        ranked = sorted(
-            ((_common(parts, _parts(path)), path) for path in self._by_name.get(parts[-1], ())), reverse=True
-        )
-        if not ranked or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
+        path = logged[installed.end() :] if installed else logged
+        shared = list(takewhile(self._ends.__contains__, _ends(path)))
+        if not shared or (installed and len(shared) < len(_parts(path))):
             return None
-        if installed and ranked[0][0] < len(parts):
-            return None
-        return ranked[0][1]
+        return self._ends[shared[-1]]
 
 
 def _parts(path: str) -> list[str]:
-    return [part for part in re.split(r"[/\\]", path) if part not in ("", ".")] or [""]
+    return [part for part in re.split(r"[/\\]", path) if part not in ("", ".")]
 
 
-def _common(one: list[str], other: list[str]) -> int:
-    """How many parts two paths have in common at their ends."""
-    count = 0
-    for mine, theirs in zip(reversed(one), reversed(other), strict=False):
-        if mine != theirs:
-            break
-        count += 1
-    return count
+def _ends(path: str) -> Iterator[str]:
+    """A path by its last part, by its last two, and so on."""
+    end = ""
+    for part in reversed(_parts(path)):
+        end = f"{part}/{end}" if end else part
+        yield end
+
+
+def _spaced(line: str) -> str:
+    """A line with one space wherever it has some."""
+    return " ".join(line.split())
 
 
 def _same(one: str, other: str) -> bool:

@@ -118,6 +118,10 @@ class Cause:
     finding: Finding | None = None
     values: tuple[str, ...] = ()
     """The first few values that were compiled for."""
+    limit: Limit | None = None
+    """The first limit that one of its frames ran into."""
+    skips_frame: bool = False
+    """It makes a whole function run eagerly."""
 
 
 @dataclass(frozen=True, slots=True)

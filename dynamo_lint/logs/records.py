@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from dynamo_lint.logs.texts import LONGEST_TEXT, MOST_DIGITS
+
 PIECE = 1 << 20
 """Bytes that are read at once."""
 
@@ -24,12 +26,19 @@ LONGEST_LINE = 1 << 22
 MOST_LINES = 20_000
 """Lines of one record that are kept."""
 
+MOST_TEXT = 1 << 22
+"""Characters of one record that are kept."""
+
+MOST_WRAPPERS = 3
+"""Objects around a line that are taken off, one in the other: a container and a collector each put one."""
+
+# Each part ends where the next begins, so that a line is walked once whatever it holds.
 _HEADER = re.compile(
-    rb"(?:\[rank(\d{1,6})\]:)?[VDIWEC](\d{4} \d\d:\d\d:\d\d\.\d+) (\d+) \S*torch[/\\]\S+?:\d+\]"
-    rb"(?: \[(!?[\d/_]+)\])?(?: \[__(\w+)\])? ?(.*)",
-    re.DOTALL,
+    rb"(?:\[rank(\d{1,6})\]:)?[VDIWEC](\d{4} \d\d:\d\d:\d\d\.\d{1,9}) (\d{1,10}) (\S+?):\d{1,9}\]"
+    rb"(?: \[(!?[\d/_]{1,64})\])?(?: \[__(\w{1,64})\])? ?"
 )
-_SHORT = re.compile(rb"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):torch\.([\w.]+):(.*)", re.DOTALL)
+_OF_TORCH = re.compile(rb"torch[/\\]")
+_SHORT = re.compile(rb"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):torch\.([\w.]+):")
 _COLOURS = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _OPENERS = ("Recompiling function ", "Graph break", "GUARDS:", "torch._dynamo hit config.")
@@ -59,11 +68,20 @@ class Record:
     """The head of a structured record; its payload are `lines`. None for text."""
     whole: bool = True
     """False for the last record of a log that ends within a line."""
+    size: int = 0
+    """Characters of its lines."""
 
     @property
     def text(self) -> str:
         """All lines."""
         return "\n".join(self.lines)
+
+    def add(self, text: str, ended: bool) -> None:
+        """Keep a line more, where there is room for it."""
+        if len(self.lines) < MOST_LINES and self.size + len(text) <= MOST_TEXT:
+            self.lines.append(text)
+            self.size += len(text)
+        self.whole = ended
 
 
 def records(stream: BinaryIO, progress: Progress = lambda count: None) -> Iterator[Record]:
@@ -83,27 +101,29 @@ class _Assembly:
         self._bare: Record | None = None
         """The record that lines without a header belong to."""
 
-    def take(self, line: bytes, ended: bool) -> Iterator[Record]:
+    def take(self, line: bytes, ended: bool, wrappers: int = 0) -> Iterator[Record]:
         """Add a line; yield the record that is complete by it."""
         if line[:1] == b"\t":
             if self._bare is not None and self._bare.data is not None:
-                _add(self._bare, line[1:])
+                self._bare.add(_text(line[1:], LONGEST_LINE), True)
             return
-        if line[:1] == b"{" and (inside := _unwrapped(line)) is not None:
-            for one in inside:
-                yield from self.take(one, ended)
+        wrapped = line[:1] == b"{" and wrappers < MOST_WRAPPERS
+        if wrapped and (inside := _unwrapped(line)) is not None:
+            for inner in inside:
+                yield from self.take(inner, ended, wrappers + 1)
             return
         if b"\x1b" in line:
             line = _COLOURS.sub(b"", line)
         if b"torch" in line:
-            if (head := _HEADER.search(line)) is not None:
-                yield from self._headed(head, ended)
+            head = next((head for head in _HEADER.finditer(line) if _OF_TORCH.search(head[4])), None)
+            if head is not None:
+                yield from self._headed(head, line[head.end() :], ended)
                 return
             if (head := _SHORT.search(line)) is not None:
-                yield from self._short(head, ended)
+                yield from self._short(head, line[head.end() :], ended)
                 return
         if self._bare is not None and self._bare.data is None:
-            _add(self._bare, line, ended)
+            self._bare.add(_text(line), ended)
 
     def rest(self) -> Iterator[Record]:
         """The records that are still open at the end."""
@@ -116,8 +136,8 @@ class _Assembly:
             yield self._bare
             self._bare = None
 
-    def _headed(self, head: re.Match[bytes], ended: bool) -> Iterator[Record]:
-        rank, stamp, process, ident, artifact, body = head.groups()
+    def _headed(self, head: re.Match[bytes], body: bytes, ended: bool) -> Iterator[Record]:
+        rank, stamp, process, _, ident, artifact = head.groups()
         number = None if rank is None else int(rank)
         if body[:2] == b'{"':
             yield from self._close_bare()
@@ -143,14 +163,12 @@ class _Assembly:
                 whole=ended,
             )
         elif current is not None and name != "guards":
-            if len(current.lines) < MOST_LINES:
-                current.lines.append(text)
-            current.whole = ended
+            current.add(text, ended)
 
-    def _short(self, head: re.Match[bytes], ended: bool) -> Iterator[Record]:
+    def _short(self, head: re.Match[bytes], body: bytes, ended: bool) -> Iterator[Record]:
         yield from self._close_bare()
         name = head[1].decode().rpartition(".__")[2] if b".__" in head[1] else ""
-        text = _text(head[2])
+        text = _text(body)
         if name in _WANTED and text.startswith(_OPENERS):
             self._bare = Record(None, "", "", "", name, [text], whole=ended)
 
@@ -161,51 +179,62 @@ def _structured(rank: int | None, process: bytes, stamp: bytes, body: bytes) -> 
     if name not in _STRUCTURED:
         return None
     try:
-        data = json.loads(body)
+        data = read_json(body)
     except ValueError:
         return Record(rank, process.decode(), stamp.decode(), "", "broken", [], {}, whole=False)
     if not isinstance(data, dict):
         return None
     if name == "artifact":
-        about = data["artifact"]
-        name = str(about.get("name", "")) if isinstance(about, dict) else ""
+        about = data.get("artifact")
+        name = told_text(about.get("name")) if isinstance(about, dict) else ""
         if name not in _ARTIFACTS:
             return None
-    told = data.get("rank", rank)
-    frame, number = data.get("frame_id"), data.get("frame_compile_id")
+    frame, number = told_number(data.get("frame_id")), told_number(data.get("frame_compile_id"))
     ident = f"{frame}/{number}" if frame is not None and number is not None else ""
-    where = told if isinstance(told, int) else rank
-    return Record(where, process.decode(), stamp.decode(), ident, name, [], data)
+    told = told_number(data.get("rank"))
+    return Record(rank if told is None else told, process.decode(), stamp.decode(), ident, name, [], data)
 
 
-def _add(record: Record, line: bytes, ended: bool = True) -> None:
-    if len(record.lines) < MOST_LINES:
-        record.lines.append(_text(line))
-    record.whole = ended
+def read_json(text: str | bytes) -> Any:
+    """The data in a text; a ValueError for one that is none, or that nests deeper than any program writes."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nests too deeply") from None
 
 
-def _text(line: bytes) -> str:
+def told_number(value: object) -> int | None:
+    """The number in a structured record, as `whole` has them in text; None for what is none."""
+    return value if type(value) is int and 0 <= value < 10**MOST_DIGITS else None
+
+
+def told_text(value: object) -> str:
+    """A value of a structured record as text of one line; empty for another."""
+    if not isinstance(value, str):
+        return ""
+    return _printed(value[:LONGEST_TEXT].encode("utf-8", "replace").decode())
+
+
+def _text(line: bytes, longest: int = LONGEST_TEXT) -> str:
     """A line as text: what follows a carriage return was written over it by a progress bar."""
-    text = line.decode("utf-8", "replace")
-    if "\r" in text:
-        text = text.partition("\r")[0]
+    return _printed(line.partition(b"\r")[0][:longest].decode("utf-8", "replace"))
+
+
+def _printed(text: str) -> str:
+    """A text without what steers a terminal."""
     return text if text.isprintable() else _CONTROLS.sub("", text)
 
 
 def _unwrapped(line: bytes) -> list[bytes] | None:
     """The lines inside a JSON object that a container or a collector put around them; None if it is none."""
     try:
-        data = json.loads(line)
-    except (ValueError, RecursionError):
+        data = read_json(line)
+    except ValueError:
         return None
     if not isinstance(data, dict):
         return None
-    texts = [value for value in data.values() if isinstance(value, str)]
-    return [
-        one.encode("utf-8", "replace")
-        for text in sorted(texts, key=len, reverse=True)[:1]
-        for one in text.splitlines()
-    ]
+    longest = max((value for value in data.values() if isinstance(value, str)), key=len, default="")
+    return [inner.encode("utf-8", "replace") for inner in longest.splitlines()]
 
 
 def _lines(stream: BinaryIO, progress: Progress) -> Iterator[tuple[bytes, bool]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import re
 import sys
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,24 +18,37 @@ from typing import BinaryIO, cast
 from dynamo_lint import files
 from dynamo_lint.contract import Contract, ExpectedBreaks
 from dynamo_lint.logs.model import Break, Budget, Job, Limit, Moment, Rank, Recompiles
-from dynamo_lint.logs.records import Record, records
-from dynamo_lint.logs.texts import INTENDED, Check, Frame, read_break, read_check
+from dynamo_lint.logs.records import Record, read_json, records, told_number, told_text
+from dynamo_lint.logs.texts import (
+    INTENDED,
+    LONGEST_TEXT,
+    Check,
+    Frame,
+    place_in,
+    read_break,
+    read_check,
+    whole,
+)
 from dynamo_lint.trouble import Trouble
 
 MOST_RECORDS = 64
 """Recompiles of a frame whose reasons are kept one by one; more would say the same again."""
 
+MOST_REASONS = 256
+"""Reasons of one recompile that are read: torch has one for each earlier entry, and makes no more entries."""
+
 MOST_VALUES = 8
 MOST_MOMENTS = 4_096
 
-_RECOMPILING = re.compile(r"Recompiling function (?P<function>.+) in (?P<path>.+):(?P<line>\d+)\s*$")
-_REASON = re.compile(r"(?:^|\s|- )(?P<entry>\d+/\d+): (?P<told>.+)$")
+_RECOMPILING = "Recompiling function "
+_LIMITED = "function: '"
+_REASON = re.compile(r"(?:^|\s|- )(?P<entry>\d{1,9}/\d{1,9}): (?P<told>.+)$")
 _HIT = re.compile(r"torch\._dynamo hit config\.(?P<limit>\w+) \((?P<value>\d+)\)")
-_LIMITED = re.compile(r"function: '(?P<function>.+)' \((?P<path>.+):(?P<line>\d+)\)")
 _LAST = re.compile(r"last reason: (?:\d+/\d+: )?(?P<told>.+)$")
 _FILE = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in ')
 _LIMIT_TYPE = re.compile(r"Limit type: (?P<limit>\w+)")
 _LIMIT_VALUE = re.compile(r"currently set to (?P<value>\d+)")
+_VERSION = re.compile(r'"pytorch_version":\s*"(\d{1,4}\.\d{1,4}[\w.]{0,64})')
 _LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|torch|lib[/\\]python3\.\d+)[/\\]|^<")
 
 ENDINGS = ("", ".err", ".gz", ".json", ".jsonl", ".log", ".out", ".stderr", ".stdout", ".txt")
@@ -61,8 +74,8 @@ class Told:
     values: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     entries: list[tuple[str, tuple[tuple[str, str], ...]]] = field(default_factory=list)
     """For each recompile its id, and for each earlier entry the entry's id and the source that failed."""
-    guarded: dict[tuple[str, str], str] = field(default_factory=dict)
-    """The value of a source that an entry was compiled for, by the entry's id and the source."""
+    guarded: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    """The values of a source that entries were compiled for, by the entry's id."""
     readings: dict[str, Place] = field(default_factory=dict)
     """The line that made Dynamo check a source."""
 
@@ -129,6 +142,7 @@ class Tally:
         self._ignored = tuple(ignored)
         self._processes: list[Process] = []
         self._by_number: dict[tuple[int | None, str, bool, int], Process] = {}
+        self._by_rank: dict[tuple[int | None, int, str, bool], Process] = {}
         self.torch: str | None = None
         self.notes: set[str] = set()
 
@@ -136,7 +150,7 @@ class Tally:
         """Count a record; `hint` is the rank that the name of its file tells, `log` numbers the file."""
         if not record.whole:
             self.notes.add("truncated")
-        if self._ignored and any(one in record.text for one in self._ignored):
+        if self._ignored and any(map(record.text.__contains__, self._ignored)):
             return
         process = self._process(record, hint, log)
         process.artifacts.add(record.artifact)
@@ -216,41 +230,38 @@ class Tally:
         key = (hint, record.process, traced, log if traced or not record.process else -1)
         found = self._by_number.get(key)
         if found is not None and record.rank is not None and found.rank not in (None, record.rank):
-            same = (hint, record.rank, record.process, traced)
-            alike = (one for one in self._processes if (one.hint, one.rank, one.number, one.traced) == same)
-            found = next(alike, None)
+            found = self._by_rank.get((hint, record.rank, record.process, traced))
         if found is None:
             found = Process(hint, record.rank, record.process, traced)
             self._processes.append(found)
             self._by_number.setdefault(key, found)
         if found.rank is None:
             found.rank = record.rank
+        if found.rank is not None:
+            self._by_rank.setdefault((hint, found.rank, found.number, traced), found)
         return found
 
     def _recompile(self, process: Process, record: Record) -> None:
         self._settle(process)
-        head = _RECOMPILING.search(record.lines[0])
-        reasons = list(_reasons(record.lines[1:]))
-        if head is None or not reasons:
+        frame = _recompiled(record.lines[0])
+        reasons, readings = _reasons(record.lines[1:])
+        if frame is None or not reasons:
             # Cut off before it said what failed: a killed job.
             self.notes.add("truncated")
             return
-        frame = Frame(head["path"], int(head["line"]), head["function"])
-        told = _told(process, frame)
-        self._readings(told, record.lines[1:])
+        _note(_told(process, frame), readings)
         _count_id(process, record.id, first=1)
         process.pending = Attempt(record.id, process.epoch, frame, reasons, record.stamp)
 
     def _traced_recompile(self, process: Process, record: Record) -> None:
         self._settle(process, refused=True)
-        lines = _payload(record)
-        reasons = list(_reasons(lines))
+        reasons, readings = _reasons(_payload(record))
         if not reasons:
             self.notes.add("truncated")
             return
         frame = process.started.get(record.id.partition("/")[0])
         if frame is not None:
-            self._readings(_told(process, frame), lines)
+            _note(_told(process, frame), readings)
         process.pending = Attempt(record.id, process.epoch, frame, reasons, record.stamp)
 
     def _start(self, process: Process, record: Record) -> None:
@@ -274,8 +285,7 @@ class Tally:
             return None
         frame = attempt.frame
         if refused:
-            number = attempt.id.rpartition("/")[2]
-            value = int(number) if number.isdigit() else None
+            value = whole(attempt.id.rpartition("/")[2])
             source = attempt.reasons[0][1].source
             return process.hit(Limit(frame, "recompile_limit", value, source), attempt.stamp)
         _count(process, _told(process, frame), attempt)
@@ -283,10 +293,9 @@ class Tally:
 
     def _limit(self, process: Process, record: Record) -> None:
         hit = _HIT.search(record.lines[0])
-        where = next((found for line in record.lines if (found := _LIMITED.search(line))), None)
-        if hit is None or where is None:
+        frame = next((frame for line in record.lines if (frame := _limited(line))), None)
+        if hit is None or frame is None:
             return
-        frame = Frame(where["path"], int(where["line"]), where["function"])
         attempt = process.pending
         if attempt is not None and attempt.frame == frame and attempt.id == record.id:
             process.pending = None
@@ -295,9 +304,10 @@ class Tally:
         told = _told(process, frame)
         if check is not None:
             told.checks.setdefault(check.source, check)
-            self._readings(told, [f"- 0/0: {last['told']}" if last else "", *record.lines])
+            _, readings = _reasons([f"- 0/0: {last['told']}" if last else "", *record.lines])
+            _note(told, readings)
         source = check.source if check else ""
-        process.hit(Limit(frame, hit["limit"], int(hit["value"]), source), record.stamp)
+        process.hit(Limit(frame, hit["limit"], whole(hit["value"]), source), record.stamp)
 
     def _break(self, process: Process, record: Record) -> None:
         told = read_break(record.text)
@@ -314,16 +324,11 @@ class Tally:
         process.breaks[where] = _together(process.breaks.get(where), found)
         process.moment(record.stamp, Frame(where[0], where[1], ""), "break")
 
-    def _readings(self, told: Told, lines: Iterable[str]) -> None:
-        """Note the line that each source is read at: the innermost of the program in the stack below it."""
-        source = ""
-        for line in lines:
-            if reason := _REASON.search(line):
-                source = read_check(reason["told"]).source
-                if source in told.readings:
-                    source = ""
-            elif source and (found := _FILE.search(line)) and not _LIBRARY.search(found["path"]):
-                told.readings[source] = (found["path"], int(found["line"]))
+
+def _note(told: Told, readings: Mapping[str, Place]) -> None:
+    """Keep the line that each source was first read at."""
+    for source, place in readings.items():
+        told.readings.setdefault(source, place)
 
 
 def _speaks(process: Process) -> bool:
@@ -350,30 +355,59 @@ def _told(process: Process, frame: Frame) -> Told:
     return known
 
 
-def _reasons(lines: Iterable[str]) -> Iterable[tuple[str, Check]]:
-    """Entry and check of each reason."""
+def _recompiled(line: str) -> Frame | None:
+    """The function of `Recompiling function forward in a.py:3`; None for another line."""
+    _, known, rest = line.partition(_RECOMPILING)
+    place = place_in(rest) if known else None
+    function, known, path = place[0].rpartition(" in ") if place else ("", "", "")
+    return Frame(path, place[1], function) if place and known else None
+
+
+def _limited(line: str) -> Frame | None:
+    """The function of `function: 'forward' (a.py:3)`; None for another line."""
+    _, known, rest = line.partition(_LIMITED)
+    function, known, place = rest.rpartition("' (") if known else ("", "", "")
+    where = place_in(place.rpartition(")")[0]) if known else None
+    return Frame(*where, function) if where else None
+
+
+def _reasons(lines: Iterable[str]) -> tuple[list[tuple[str, Check]], dict[str, Place]]:
+    """Entry and check of each reason, and where each source is read: the innermost line of its stack.
+
+    Of the lines of a stack those of the program count.
+    """
+    reasons: list[tuple[str, Check]] = []
+    readings: dict[str, Place] = {}
+    source = ""
     for line in lines:
-        if ": " in line and (found := _REASON.search(line)):
-            yield found["entry"], read_check(found["told"])
+        if ": " in line and (reason := _REASON.search(line)):
+            if len(reasons) == MOST_REASONS:
+                break
+            check = read_check(reason["told"])
+            reasons.append((reason["entry"], check))
+            source = check.source if check.source not in readings else ""
+        elif source and (read := _FILE.search(line)) and not _LIBRARY.search(read["path"]):
+            readings |= {} if (number := whole(read["line"])) is None else {source: (read["path"], number)}
+    return reasons, readings
 
 
 def _payload(record: Record) -> list[str]:
     """The lines of a payload that is JSON: one text, or a list of them."""
     text = record.text
     try:
-        data = json.loads(text)
+        data = read_json(text)
     except ValueError:
-        return text.splitlines()
+        data = text
     parts = data if isinstance(data, list) else [data]
-    return [line for part in parts for line in str(part).splitlines()]
+    return [line[:LONGEST_TEXT] for part in parts if isinstance(part, str) for line in part.splitlines()]
 
 
 def _count_id(process: Process, ident: str, first: int) -> None:
     """Follow the compile numbers of a frame: a reset starts them again, and the first may be lost."""
     frame, _, number = ident.rpartition("/")
-    if not frame or not number.isdigit():
+    now, before = whole(number), process.numbers.get(frame)
+    if not frame or now is None:
         return
-    now, before = int(number), process.numbers.get(frame)
     if before is None:
         if now > first:
             process.notes.add("head-lost")
@@ -401,7 +435,7 @@ def _count(process: Process, told: Told, attempt: Attempt) -> None:
             values.append(check.value)
         if keep:
             name = f"{attempt.epoch}:{entry}"
-            told.guarded[name, check.source] = check.value
+            told.guarded[check.source][name] = check.value
             pairs.append((name, check.source))
     if keep:
         told.entries.append((f"{attempt.epoch}:{attempt.id}", tuple(pairs)))
@@ -412,35 +446,35 @@ def _frame_of(process: Process, record: Record) -> Frame | None:
     start = (record.data or {}).get("dynamo_start")
     stack = start.get("stack") if isinstance(start, dict) else None
     last = stack[-1] if isinstance(stack, list) and stack else None
-    if not isinstance(last, dict) or not isinstance(last.get("line"), int):
+    if not isinstance(last, dict) or (line := told_number(last.get("line"))) is None:
         return None
     name = last.get("filename")
-    path = process.files.get(name, "") if isinstance(name, int) else str(name or "")
-    return Frame(path, last["line"], str(last.get("name", "")))
+    path = process.files.get(name, "") if isinstance(name, int) else told_text(name)
+    return Frame(path, line, told_text(last.get("name")))
 
 
 def _name_file(process: Process, record: Record) -> None:
     match (record.data or {}).get("str"):
         case [str(text), int(number)]:
-            process.files[number] = text
+            process.files[number] = told_text(text)
 
 
 def _version(text: str) -> str | None:
     """`2.13.0` of the artifact that a trace begins with."""
-    found = re.search(r'"pytorch_version":\s*"(\d+\.\d+[\w.]*)', text)
+    found = _VERSION.search(text)
     return found[1] if found else None
 
 
 def _metrics(process: Process, record: Record) -> None:
     """Note which limit refused a compile, and its value."""
     told = (record.data or {}).get("compilation_metrics")
-    reason = str(told.get("fail_reason") or "") if isinstance(told, dict) else ""
+    reason = told_text(told.get("fail_reason")) if isinstance(told, dict) else ""
     attempt = process.pending
     if attempt is None or attempt.frame is None or attempt.id != record.id:
         return
     limit, value = _LIMIT_TYPE.search(reason), _LIMIT_VALUE.search(reason)
     if limit is not None:
-        most = int(value["value"]) if value else None
+        most = whole(value["value"]) if value else None
         process.hit(Limit(attempt.frame, limit["limit"], most, attempt.reasons[0][1].source), attempt.stamp)
         process.pending = None
 
@@ -489,8 +523,11 @@ def _ranks(processes: list[Process]) -> dict[int, Rank]:
     if len(set(numbers)) < 2 and max(numbers, default=0) < 1:
         return {}
     found: dict[int, Rank] = {}
+    by_rank: dict[int | None, list[Process]] = defaultdict(list)
+    for one in processes:
+        by_rank[one.rank].append(one)
     for number in range(max(numbers) + 1) if max(numbers) < 65_536 else sorted(set(numbers)):
-        mine = [one for one in processes if one.rank == number]
+        mine = by_rank.get(number, [])
         counted = [one.compiled for one in mine if one.traced or "guards" in one.artifacts]
         frames = sorted(
             (
@@ -545,7 +582,17 @@ def budgets(job: Job, contract: Contract, logged: Iterable[str]) -> Iterator[Bud
         return sum(one.count for one in breaks) or (0 if "graph_breaks" in known else None)
 
     recompiles = sum(one.count for one in job.recompiles)
-    rest = (one for one in counted if not any(_is_in(one, place) for place in contract.expected_breaks))
+    places: dict[str, list[ExpectedBreaks]] = defaultdict(list)
+    for place in contract.expected_breaks:
+        places[place.path.rpartition("/")[2]].append(place)
+    expected: dict[ExpectedBreaks, list[Break]] = {place: [] for place in contract.expected_breaks}
+    rest = []
+    for one in counted:
+        inside = [place for place in places[one.path.rpartition("/")[2]] if _is_in(one, place)]
+        for place in inside:
+            expected[place].append(one)
+        if not inside:
+            rest.append(one)
     limits = (
         ("max-recompiles", contract.max_recompiles, recompiles or (0 if "recompiles" in known else None)),
         ("max-breaks", contract.max_breaks, broken(rest)),
@@ -553,9 +600,8 @@ def budgets(job: Job, contract: Contract, logged: Iterable[str]) -> Iterator[Bud
         ("max-limit-hits", contract.max_limit_hits, len(job.limits)),
     )
     yield from (Budget(key, most, seen) for key, most, seen in limits if most is not None)
-    for place in contract.expected_breaks:
-        breaks = broken(one for one in counted if _is_in(one, place))
-        yield Budget(f"expected-breaks {place.place}", place.count, breaks)
+    for place, breaks in expected.items():
+        yield Budget(f"expected-breaks {place.place}", place.count, broken(breaks))
 
 
 def _is_in(one: Break, place: ExpectedBreaks) -> bool:
@@ -582,7 +628,7 @@ def read_logs(
             with _opened(path) as stream:
                 for record in records(stream, lambda count, start=before: progress(start + count, total)):  # type: ignore[misc]
                     tally.add(record, hint, number)
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             if isinstance(error, OSError) and error.strerror:
                 raise Trouble(f"{path}: cannot be read: {error.strerror}") from None
             tally.notes.add("truncated")
@@ -629,4 +675,4 @@ def _rank(path: Path) -> int | None:
     """The rank that the name of a file or of its folder tells: `rank3.log`, `attempt_0/3/stderr.log`."""
     if found := _RANK.search(path.name):
         return int(found[1])
-    return int(path.parent.name) if path.parent.name.isdigit() and len(path.parent.name) < 6 else None
+    return whole(path.parent.name) if len(path.parent.name) < 6 else None

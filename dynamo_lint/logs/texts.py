@@ -15,11 +15,22 @@ from functools import lru_cache
 INTENDED = frozenset({"GB0025", "GB0098", "GB0099", "GB4297", "GB4636"})
 """Breaks that the code itself asks for: `torch.compiler.disable`, `graph_break()`, `skip_frame`."""
 
-_PLACE = re.compile(r"in user code at (.+):(\d+)\s*$", re.MULTILINE)
+LONGEST_TEXT = 8_192
+"""Characters of a line that are looked at; torch shortens what it quotes."""
+
+LONGEST_SOURCE = 1_024
+"""Characters of an expression that is parsed."""
+
+MOST_DIGITS = 9
+
+MOST_FRAMES = 256
+"""Lines of a stack that are kept, the innermost."""
+
+_PLACE = "in user code at "
 _FRAME = re.compile(
-    r'^\s*File "(?P<path>.+?)", line (?P<line>\d+), in (?P<function>.+)\n?(?P<text>.*)', re.MULTILINE
+    r'^[ \t]*File "(?P<path>.+?)", line (?P<line>\d+), in (?P<function>.+)\n?(?P<text>.*)', re.MULTILINE
 )
-_IDENT = re.compile(r"/gb/gb(\d+)\.html")
+_IDENT = re.compile(r"/gb/gb(\d{1,8})\.html")
 _STACKS = (
     "User code traceback:",
     "occurred in the following user code:",
@@ -33,7 +44,7 @@ _SKIPPED = (
     "Skipping the frame",
     "Graph break: skip:",
 )
-_EXPLANATION = re.compile(r"^\s*Explanation: (.+)$", re.MULTILINE)
+_EXPLANATION = re.compile(r"^[ \t]*Explanation: (.+)$", re.MULTILINE)
 _RAISED = re.compile(r"^torch\._dynamo\.exc\.\w+: (.+)$", re.MULTILINE)
 _REASON = re.compile(r"Graph Break Reason: (.+)")
 
@@ -71,25 +82,52 @@ class BreakText:
     """Outermost first; empty for a break that was told before."""
 
 
+def whole(digits: str) -> int | None:
+    """The number that a log gives; None for more digits than any line, rank, limit or compile has."""
+    return int(digits) if digits.isdecimal() and len(digits) <= MOST_DIGITS else None
+
+
+def place_in(text: str) -> tuple[str, int] | None:
+    """Path and line of `src/a.py:12`; None for another text."""
+    path, _, digits = text.strip().rpartition(":")
+    line = whole(digits)
+    return (path, line) if path and line is not None else None
+
+
+def shortened(text: str) -> str:
+    """A text whose lines are no longer than what is looked at."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return "\n".join(line[:LONGEST_TEXT] for line in text.split("\n"))
+
+
 def read_break(told: str) -> BreakText:
     """The break that a `dynamo_graph_break_reason` or the text of an exception tells of."""
+    told = shortened(told)
     # Dynamo's own stack follows the user's; in older versions its end says what Dynamo could not do.
     told, _, own = told.partition("\nTraceback (most recent call last):")
     if raised := _RAISED.search(own):
         told = f"Graph Break Reason: {raised[1]}\n{told}" if "Reason:" not in told else told
-    place, ident = _PLACE.search(told), _IDENT.search(told)
+    ident = _IDENT.search(told)
     mark = next((mark for mark in _STACKS if mark in told), None)
     stack = tuple(
-        StackLine(one["path"], int(one["line"]), one["function"], one["text"].strip())
-        for one in (_FRAME.finditer(told.rpartition(mark)[2]) if mark else ())
+        StackLine(frame["path"], line, frame["function"], frame["text"].strip())
+        for frame in (_FRAME.finditer(told.rpartition(mark)[2]) if mark else ())
+        if (line := whole(frame["line"])) is not None
     )
     return BreakText(
-        place=(place[1], int(place[2])) if place else None,
+        place=_place(told),
         id=f"GB{ident[1]}" if ident else "",
         reason=_reason(told),
         skips_frame=any(mark in told for mark in _SKIPPED),
-        stack=stack,
+        stack=stack[-MOST_FRAMES:],
     )
+
+
+def _place(told: str) -> tuple[str, int] | None:
+    """The first place that a line of a text names as its last word."""
+    ends = (line.partition(_PLACE)[2] for line in told.split("\n") if _PLACE in line)
+    return next((place for end in ends if (place := place_in(end)) is not None), None)
 
 
 def _reason(told: str) -> str:
@@ -97,15 +135,17 @@ def _reason(told: str) -> str:
     return (found[1] if found else told.strip().partition("\n")[0]).strip()
 
 
-_COMMENT = re.compile(r"\s{2,}# (?:(?P<text>.*)  # )?(?P<path><[^>]*>|\S+):(?P<line>\d+) in \S+")
-_ANY_COMMENT = re.compile(r"\s{2,}#\s")
+_COMMENT = re.compile(r"\s\s#\s")
+_COMMENTED = re.compile(r"(?P<path><[^>]*>|\S+):(?P<line>\d+) in \S")
 _TENSOR = re.compile(r"tensor '(?P<source>.+?)' (?P<aspect>[\w ]+?) mismatch(?P<rest>.*)")
 _NO_TENSOR = re.compile(r"expected type of '(?P<source>.+?)' to be a tensor type")
-_SHAPE = re.compile(r"(?P<source>[A-Za-z_][^\s=<>!*+,()]*)\.(?:size|stride|storage_offset)\(\)")
+_SHAPE = re.compile(r"\.(?:size|stride|storage_offset)\(\)")
+_APART = re.compile(r"[\s=<>!*+,()]")
+_NAMED = re.compile(r"[A-Za-z_].*")
 _PRESENCE = (
     re.compile(r"(?:not )?hasattr\((?P<source>.+), '(?P<name>\w+)'\)$"),
     re.compile(r"(?:not )?___dict_contains\('(?P<name>\w+)', (?P<source>.+)\.__dict__\)$"),
-    re.compile(r"(?:not )?___dict_contains\((?P<key>.+?), (?P<source>.+)\)$"),
+    re.compile(r"(?:not )?___dict_contains\((?P<arguments>.+)\)$"),
     re.compile(r"(?:not )?set\.__contains__\((?P<source>.+), (?P<key>[^,]+)\)$"),
 )
 _CALLS = (
@@ -115,6 +155,8 @@ _CALLS = (
     (re.compile(r"list\((?P<source>.+)\.keys\(\)\) == (?P<value>.*)$"), "presence"),
     (re.compile(r"(?:___\w+_len|len)\((?P<source>.+)\) == (?P<value>\d+)$"), "length"),
     (re.compile(r"(?:int|float|str|bool)\((?P<source>[^()]+)\) == (?P<value>.*)$"), "value"),
+)
+_COMPARISONS = (
     (re.compile(r"(?P<source>[^=<>!]+?) == (?P<value>.*)$"), "value"),
     (re.compile(r"(?P<source>.+?) is (?:not )?(?P<value>None|True|False)$"), "value"),
     (re.compile(r"(?P<source>.+?) is (?:not )?(?P<value>\S+)$"), "identity"),
@@ -146,15 +188,23 @@ class Check:
 @lru_cache(maxsize=4096)
 def read_check(told: str) -> Check:
     """The check that a reason tells of; what is not understood is an `expression` of itself."""
+    told = told[:LONGEST_TEXT]
     comment = _COMMENT.search(told)
-    cut = comment or _ANY_COMMENT.search(told)
-    guard = (told[: cut.start()] if cut else told).strip()
+    guard = (told[: comment.start()] if comment else told).strip()
     source, kind, value = _parts(guard)
     if comment is None:
         return Check(source, kind, guard, value)
-    return Check(
-        source, kind, guard, value, comment["path"], int(comment["line"]), (comment["text"] or "").strip()
-    )
+    return Check(source, kind, guard, value, *_read_at(told[comment.end() :]))
+
+
+def _read_at(comments: str) -> tuple[str, int, str]:
+    """Path, line and text of the line that the last of some comments names, the text before it."""
+    parts = comments.split("  # ")
+    for number in reversed(range(len(parts))):
+        place = _COMMENTED.match(parts[number])
+        if place is not None and (line := whole(place["line"])) is not None:
+            return place["path"], line, "  # ".join(parts[:number]).strip()
+    return "", 0, ""
 
 
 def _parts(guard: str) -> tuple[str, str, str]:
@@ -169,20 +219,34 @@ def _parts(guard: str) -> tuple[str, str, str]:
         return match["source"], "type", ""
     if guard.startswith("GLOBAL_STATE"):
         return "GLOBAL_STATE", "expression", guard.partition(":")[2].strip()
-    if match := _SHAPE.search(guard):
-        return match["source"], "size", ""
-    for pattern in _PRESENCE:
+    called = "(" in guard
+    if called and (sized := _sized(guard)) is not None:
+        return sized, "size", ""
+    for pattern in _PRESENCE if called else ():
         if match := pattern.match(guard):
             found = match.groupdict()
+            if "arguments" in found:
+                found["key"], _, found["source"] = found["arguments"].partition(", ")
             name = f".{found['name']}" if found.get("name") else f"[{found['key']}]"
             return found["source"] + name, "presence", "absent" if guard.startswith("not ") else "present"
-    for pattern, kind in _CALLS:
+    for pattern, kind in (*_CALLS, *_COMPARISONS) if called else _COMPARISONS:
         if match := pattern.match(guard):
             found = match.groupdict()
             if found.get("source"):
                 value = "0" if kind == "length" and guard.startswith("not ") else found.get("value") or ""
                 return found["source"].strip(), kind, value.strip()
     return guard, "expression", ""
+
+
+def _sized(guard: str) -> str | None:
+    """The tensor whose size or place in memory a check is about: `x` of `2 <= x.size()[1]`."""
+    end = 0
+    for call in _SHAPE.finditer(guard):
+        word = _NAMED.search(_APART.split(guard[end : call.start()])[-1])
+        if word is not None:
+            return word[0]
+        end = call.end()
+    return None
 
 
 PARTS = ("_modules", "_parameters", "_buffers")
@@ -215,19 +279,27 @@ class _Step:
     kind: str
     """`attr`, `item` or `mark`."""
     key: str
-    text: str
+    node: ast.expr
     """The expression up to and including this step."""
+
+    @property
+    def text(self) -> str:
+        """That expression as Python writes it."""
+        return ast.unparse(self.node)
 
 
 @lru_cache(maxsize=16384)
 def place_of(source: str) -> Place:
     """The state that a source expression is about."""
+    source = source.strip()
     try:
-        node = ast.parse(source.strip(), mode="eval").body
-    except SyntaxError:
-        return Place("", source.strip(), "", "other")
-    steps = _without_dicts(_steps(node))
-    root, steps = _root(steps)
+        return _place_of(source) if len(source) <= LONGEST_SOURCE else Place("", source, "", "other")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Place("", source, "", "other")
+
+
+def _place_of(source: str) -> Place:
+    root, steps = _root(_without_dicts(_steps(ast.parse(source, mode="eval").body)))
     last = max(
         (index for index, step in enumerate(steps) if step.kind == "attribute" and not _dunder(step.key)),
         default=None,
@@ -248,34 +320,41 @@ def readable(text: str) -> str:
     return re.sub(r"\.__dict__\['([A-Za-z_]\w*)'\]", r".\1", text)
 
 
-def _steps(node: ast.expr) -> list[_Step]:
-    text = ast.unparse(node)
-    match node:
-        case ast.Attribute(value, attr):
-            return [*_steps(value), _Step("attribute", attr, text)]
-        case ast.Subscript(value, ast.Constant(key)):
-            return [*_steps(value), _Step("item", repr(key), text)]
-        case ast.Subscript(value, index):
-            return [*_steps(value), _Step("item", ast.unparse(index), text)]
-        case ast.Call(ast.Attribute(ast.Name("list" | "dict" | "tuple"), "__getitem__"), [value, key]):
-            return [*_steps(value), _Step("item", ast.unparse(key), text)]
-        case ast.Call(ast.Attribute(ast.Name("dict"), "keys"), [value]):
-            return [*_steps(value), _Step("mark", "keys", text)]
-        case ast.Call(
-            ast.Attribute(ast.Name("object"), "__getattribute__") | ast.Name("getattr"),
-            [value, ast.Constant(str(attr)), *_],
-        ):
-            return [*_steps(value), _Step("attribute", attr, text)]
-        case ast.Call(ast.Name("type"), [value]):
-            return [*_steps(value), _Step("mark", "type", text)]
-        case ast.Call(ast.Name(name), [value, *_]) if name in UNWRAPPED or name.startswith("___"):
-            return _steps(value)
-        case ast.Call(ast.Attribute(value, method), _):
-            return [*_steps(value), _Step("mark", f"{method}()", text)]
-        case ast.Call(value, []):
-            return _steps(value)
-        case _:
-            return [_Step("other", text, text)]
+def _steps(node: ast.expr | None) -> list[_Step]:
+    """The steps of an expression from its root; each is looked at once, however many there are."""
+    steps: list[_Step] = []
+    while node is not None:
+        expression, node = node, None
+        match expression:
+            case ast.Attribute(value, attr):
+                node, step = value, _Step("attribute", attr, expression)
+            case ast.Subscript(value, ast.Constant(key)):
+                node, step = value, _Step("item", repr(key), expression)
+            case ast.Subscript(value, index):
+                node, step = value, _Step("item", ast.unparse(index), expression)
+            case ast.Call(ast.Attribute(ast.Name("list" | "dict" | "tuple"), "__getitem__"), [value, key]):
+                node, step = value, _Step("item", ast.unparse(key), expression)
+            case ast.Call(ast.Attribute(ast.Name("dict"), "keys"), [value]):
+                node, step = value, _Step("mark", "keys", expression)
+            case ast.Call(
+                ast.Attribute(ast.Name("object"), "__getattribute__") | ast.Name("getattr"),
+                [value, ast.Constant(str(attr)), *_],
+            ):
+                node, step = value, _Step("attribute", attr, expression)
+            case ast.Call(ast.Name("type"), [value]):
+                node, step = value, _Step("mark", "type", expression)
+            case ast.Call(ast.Name(name), [value, *_]) if name in UNWRAPPED or name.startswith("___"):
+                node = value
+                continue
+            case ast.Call(ast.Attribute(value, method), _):
+                node, step = value, _Step("mark", f"{method}()", expression)
+            case ast.Call(value, []):
+                node = value
+                continue
+            case _:
+                step = _Step("other", ast.unparse(expression), expression)
+        steps.append(step)
+    return steps[::-1]
 
 
 def _without_dicts(steps: list[_Step]) -> list[_Step]:
@@ -288,22 +367,21 @@ def _without_dicts(steps: list[_Step]) -> list[_Step]:
             found.pop()
             name = step.key[1:-1]
             # The numbered parts of a ModuleList are what an index finds.
-            found.append(_Step("item" if name.isdigit() else "attribute", name, step.text))
+            found.append(_Step("item" if name.isdigit() else "attribute", name, step.node))
         else:
             found.append(step)
     return found
 
 
 def _root(steps: list[_Step]) -> tuple[_Step, list[_Step]]:
+    """Where an expression starts, and the steps from there."""
     match steps:
         case [_Step(key="L"), _Step("item", name) as first, *rest]:
-            return _Step("local", name.strip("'\""), first.text), rest
+            return _Step("local", name.strip("'\""), first.node), rest
         case [_Step(key="G"), _Step("item", name) as first, *rest]:
-            return _Step("global", name.strip("'\""), first.text), rest
-        case [first, *rest]:
-            return _Step("other", first.key, first.text), rest
-        case _:
-            return _Step("other", "", ""), []
+            return _Step("global", name.strip("'\""), first.node), rest
+    first, *rest = steps
+    return _Step("other", first.key, first.node), rest
 
 
 def _displayed(step: _Step) -> str:

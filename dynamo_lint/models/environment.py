@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -57,6 +58,10 @@ class Environment:
     newest: Version
     elsewhere: frozenset[str]
     """Other names that torch reads."""
+    libraries: frozenset[str]
+    """Names that NCCL, Triton, XLA and the like read."""
+    secret: frozenset[str]
+    """Names whose values may hold a password, whoever reads them."""
     log_names: frozenset[str]
     loading_imports: tuple[str, ...]
     """Modules whose import loads the compiler."""
@@ -64,6 +69,11 @@ class Environment:
     """Functions and classes whose call loads it; `*` at the end stands for any name."""
     launchers: frozenset[str]
     """Programs and modules that start one process for each rank."""
+
+    def shows(self, name: str) -> bool:
+        """Whether the value of a variable may be printed: who asks for another may be after a secret."""
+        read = name in self.variables or name in self.elsewhere or name in self.libraries
+        return read and name not in self.secret
 
     def loads_by_import(self, module: str) -> bool:
         """Whether importing a module loads the compiler's settings."""
@@ -110,6 +120,8 @@ def environment() -> Environment:
         complete=tuple(data["names"]["complete"]),
         newest=_version(data["names"]["newest"]),
         elsewhere=frozenset(data["elsewhere"]["names"].split()),
+        libraries=frozenset(data["libraries"]["names"].split()),
+        secret=frozenset(data["libraries"]["secret"].split()),
         log_names=frozenset(data["logs"]["names"].split()),
         loading_imports=tuple(data["loads"]["imports"]),
         loading_calls=tuple(data["loads"]["calls"]),
@@ -176,10 +188,16 @@ def _number(value: str, kind: type[int] | type[float]) -> Misreading | None:
 
 def _log_names(value: str) -> Misreading | None:
     """The first name of a log that does not exist; one with a dot may be any module."""
+    if not value:
+        why = "empty text is none of its settings, and importing torch fails with AttributeError"
+        return Misreading("an error", why, "unset it")
     known = environment().log_names
-    for part in value.split(","):
-        name = part.strip().lstrip("+-")
-        if name and "." not in name and name not in known:
+    for number, part in enumerate(value.split(",")):
+        form = re.fullmatch(r"[+-]?([\w.]+)", part.lstrip() if number else part)
+        if form is None:
+            why = "torch needs names with commas between them, and importing it fails"
+            return Misreading("an error", why, "write them so: `recompiles,graph_breaks`")
+        if "." not in (name := form[1]) and name not in known:
             guess = _nearest(name, known, 0.6)
             hint = f"write `{guess}`" if guess else "see `TORCH_LOGS=help`"
             return Misreading("an error", f"torch has no log `{name}`, and importing it fails", hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -38,6 +38,45 @@ class Opened:
         return " ".join(" ".join(lines).split())
 
 
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The names in some statements, whatever they are bound to."""
+
+    attributes: frozenset[str]
+    read: Mapping[str, frozenset[int]]
+    """Bare names that are read, and the lines on which they are."""
+    namespaces: frozenset[int]
+    """The lines that take up a `__dict__` or call `vars`."""
+    operators: Mapping[tuple[int, object], frozenset[type[ast.operator]]]
+    """By the line of an assignment and a name, or a key, in it, the operators in there."""
+
+
+def _mentions(statements: Sequence[ast.stmt]) -> Mentions:
+    attributes: set[str] = set()
+    read: dict[str, set[int]] = {}
+    namespaces: set[int] = set()
+    operators: dict[tuple[int, object], frozenset[type[ast.operator]]] = {}
+    for node in (node for statement in statements for node in ast.walk(statement)):
+        match node:
+            case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name("vars")):
+                namespaces.add(node.lineno)
+            case ast.Attribute(attr=name):
+                attributes.add(name)
+            case ast.Name(name, ast.Load()):
+                read.setdefault(name, set()).add(node.lineno)
+            case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
+                parts = [*ast.walk(node)]
+                kinds = frozenset(
+                    type(part.op) for part in parts if isinstance(part, ast.AugAssign | ast.BinOp)
+                )
+                for part in parts:
+                    if isinstance(part, ast.Name | ast.Constant):
+                        word = part.id if isinstance(part, ast.Name) else part.value
+                        operators[node.lineno, word] = kinds
+    lines = {name: frozenset(at) for name, at in read.items()}
+    return Mentions(frozenset(attributes), lines, frozenset(namespaces), operators)
+
+
 class ReadSource(Protocol):
     """Gives the text of a file; if only a function of it is looked at, or its outline, that is noted."""
 
@@ -58,6 +97,13 @@ class Bodies:
     opened: dict[FunctionRef, Opened | None] = field(default_factory=dict)
     outlines: dict[str, list[ast.stmt] | None] = field(default_factory=dict)
     generators: dict[FunctionRef, bool] = field(default_factory=dict)
+    mentioned: dict[FunctionRef, Mentions] = field(default_factory=dict)
+
+    def mentions(self, ref: FunctionRef) -> Mentions:
+        """The names that a function or file mentions; none where it cannot be read."""
+        if ref not in self.mentioned:
+            self.mentioned[ref] = _mentions(self.of(ref) or [])
+        return self.mentioned[ref]
 
     def of(self, ref: FunctionRef) -> list[ast.stmt] | None:
         """The statements of a function or file; None if it cannot be read."""

@@ -6,6 +6,7 @@ the page has too.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -178,15 +179,14 @@ def cost(cause: Cause, job: Job, look: Look) -> str:
     if cause.recompiles:
         parts.append(f"{counted(cause.recompiles, 'recompile')} of {names}")
     if cause.limits:
-        hit = next((one for one in job.limits if one.frame in cause.frames), None)
+        hit = cause.limit
         name = LIMITS.get(hit.limit, hit.limit) if hit else "limit"
         value = f" ({hit.value})" if hit and hit.value is not None else ""
         who = "" if cause.recompiles else f"{names}: "
         ranks = f" on {cause.limits} ranks" if cause.limits > 1 and job.ranks else ""
         parts.append(f"{who}{'then its' if cause.recompiles else 'the'} {name}{value}{ranks}: eager since")
     if cause.breaks:
-        skips = any(one.skips_frame for one in job.breaks if (one.path, one.line) == place(cause))
-        whole = ", and the whole function runs eagerly" if skips else ""
+        whole = ", and the whole function runs eagerly" if cause.skips_frame else ""
         parts.append(f"{counted(cause.breaks, 'graph break')}{whole}")
     return ", ".join(parts)
 
@@ -244,15 +244,12 @@ def broken(one: Break) -> str:
 def divergence(report: LogReport, look: Look) -> Iterator[str]:
     """For each rank that differs from the rank that most are like, what it compiled."""
     ranks = report.job.ranks
-    usual = max(
-        (one.frames for one in ranks.values()),
-        key=lambda frames: sum(other.frames == frames for other in ranks.values()),
-        default=(),
-    )
+    often = Counter(one.frames for one in ranks.values()).most_common(1)
+    usual, common = (often[0][0], set(often[0][0])) if often else ((), set())
     for number, one in ranks.items():
         if one.frames == usual:
             continue
-        more = [entry for entry in one.frames if entry not in usual]
+        more = [entry for entry in one.frames if entry not in common]
         told = ", ".join(
             f"{counted(count, 'recompile')} of {frame_name(frame, look)} for `{source}`"
             for frame, source, count in more[:4]

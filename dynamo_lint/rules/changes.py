@@ -353,7 +353,7 @@ def _of_owner(tables: Tables, site: WriteSite, owner: ast.expr) -> str | None:
 
 
 _SUMS = frozenset({Use.ARITHMETIC, Use.STORED})
-_UNGUARDED = (ast.Add, ast.Sub, ast.Mult)
+_UNGUARDED: frozenset[type[ast.operator]] = frozenset({ast.Add, ast.Sub, ast.Mult})
 Lines = set[tuple[FunctionRef, int]]
 
 
@@ -377,24 +377,10 @@ def unused(tables: Tables, state: AttributeState, context: Context) -> bool:
 
 
 def _adds_only(tables: Tables, state: AttributeState, ref: FunctionRef, writes: Lines) -> bool:
-    name = state.key.attribute
-    namespaces = set()
-    for node in nodes_of(tables, ref):
-        match node:
-            case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name("vars")):
-                namespaces.add((ref, node.lineno))
-            case ast.Attribute(attr=attribute) if attribute == name:
-                return False
-            case ast.AugAssign(op=op) | ast.BinOp(op=op) if not isinstance(op, _UNGUARDED):
-                if (ref, node.lineno) in writes and _mentions(node, name):
-                    return False
-            case ast.Name(identifier, ast.Load()) if identifier == name and (ref, node.lineno) not in writes:
-                return False
-    return state.scoped or {one for one in writes if one[0] == ref} <= namespaces
-
-
-def _mentions(node: ast.AST, name: str) -> bool:
-    """Whether a name, or a key that is spelled like it, stands in an expression."""
-    parts = [*ast.walk(node)]
-    names = {one.id for one in parts if isinstance(one, ast.Name)}
-    return name in names | {one.value for one in parts if isinstance(one, ast.Constant)}
+    name, mentions = state.key.attribute, tables.bodies.mentions(ref)
+    lines = {line for where, line in writes if where == ref}
+    if name in mentions.attributes or not mentions.read.get(name, frozenset()) <= lines:
+        return False
+    if any(mentions.operators.get((line, name), _UNGUARDED) - _UNGUARDED for line in lines):
+        return False
+    return state.scoped or lines <= mentions.namespaces

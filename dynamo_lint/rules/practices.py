@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import MODULE_KEY, Constant, Name
@@ -25,10 +26,13 @@ from dynamo_lint.rules.base import (
     subject,
 )
 from dynamo_lint.state.model import AttributeState, MutationSite, WriteSite
-from dynamo_lint.state.practice import Practice, Site
+from dynamo_lint.state.practice import Options, Practice, Site
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.state.tuning import Tuning
 from dynamo_lint.values.points_to import points_to_of
+
+Place = tuple[str, int]
+"""A file and a line of it."""
 
 
 @named("DYN510", "reset-site")
@@ -198,10 +202,13 @@ Ranked = tuple[str, bool]
 def divergent_ranks(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per line that some ranks alone come to."""
     seen: dict[tuple[FunctionRef, int], tuple[str, Ranked]] = {}
+    compiles: dict[tuple[FunctionRef, int], list[Options]] = defaultdict(list)
+    for site in tables.practice.compiles:
+        compiles[site.where, site.line].append(site)
     for where, line, what in _sites(tables):
         asked = _asked(tables.project, where, line)
         if asked is None:
-            asked = _chosen(tables, where, line)
+            asked = _chosen(tables, compiles, where, line)
         if asked is None and not is_quiet(tables.project, where):
             asked = _on_all_ways(tables.project, where, 0)
         if asked is not None and not is_quiet(tables.project, where):
@@ -228,9 +235,8 @@ def _sites(tables: Tables) -> Iterator[tuple[FunctionRef, int, str]]:
     for one in practice.compiles:
         if one.sure or (one.where.path, one.line) in entries:
             yield one.where, one.line, "this compiles"
-    for path, line in entries:
-        for where in _around(project, path, line):
-            yield where, line, "this compiles"
+    for (_, line), where in _around(project, entries).items():
+        yield where, line, "this compiles"
     for made in practice.settings:
         if not _TALK.search(made.name):
             yield made.where, made.line, f"`{made.name}` is set"
@@ -238,28 +244,29 @@ def _sites(tables: Tables) -> Iterator[tuple[FunctionRef, int, str]]:
         yield site.where, site.line, "compiled code is thrown away"
 
 
-def _chosen(tables: Tables, where: FunctionRef, line: int) -> Ranked | None:
+def _chosen(
+    tables: Tables,
+    compiles: Mapping[tuple[FunctionRef, int], Sequence[Options]],
+    where: FunctionRef,
+    line: int,
+) -> Ranked | None:
     """A test of the rank that decides about an option of a compile, which has a name."""
-    names = {
-        value.id
-        for site in tables.practice.compiles
-        if (site.where, site.line) == (where, line)
-        for _, value in site.keywords
-        if isinstance(value, Name)
-    }
+    sites = compiles.get((where, line), ())
+    names = {value.id for site in sites for _, value in site.keywords if isinstance(value, Name)}
     bindings = [one for name in names for one in tables.project.bindings_of(where).get(name, ())]
     return next((asked for one in bindings if (asked := _asked(tables.project, where, one.line))), None)
 
 
-def _around(project: Project, path: str, line: int) -> list[FunctionRef]:
-    """The innermost function around a call that compiles in place."""
-    found = [
-        FunctionRef(path, key)
-        for key, function in (project.files[path].functions.items() if path in project.files else ())
-        if (key == MODULE_KEY or function.first_line <= line <= function.end_line)
-        and any(site.call.line == line for site in function.calls)
-    ]
-    return found[-1:]
+def _around(project: Project, places: Collection[Place]) -> dict[Place, FunctionRef]:
+    """The innermost function around each call that compiles in place."""
+    around: dict[Place, FunctionRef] = {}
+    for path in dict.fromkeys(path for path, _ in places):
+        for key, function in project.files[path].functions.items() if path in project.files else ():
+            for line in {site.call.line for site in function.calls}:
+                inside = key == MODULE_KEY or function.first_line <= line <= function.end_line
+                if inside and (path, line) in places:
+                    around[path, line] = FunctionRef(path, key)
+    return {place: around[place] for place in places if place in around}
 
 
 def _asked(project: Project, where: FunctionRef, line: int) -> Ranked | None:

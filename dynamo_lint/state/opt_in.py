@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import operator
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from dynamo_lint.index.ir import MODULE_KEY, Import
 from dynamo_lint.index.walking import nodes
@@ -58,6 +60,8 @@ class OptIn:
     """The names that are being looked up."""
     given: dict[FunctionRef, dict[str, list[ast.expr]]] = field(default_factory=dict)
     """What each function assigns to names, of those that were asked."""
+    leaving: dict[int, list[ast.If]] = field(default_factory=dict)
+    """The tests of a body behind which nothing else of it may run, by the identity of the body."""
 
     def variable_for(self, where: FunctionRef, line: int, depth: int = 0) -> str | None:
         """The variable without which a line does not run; None if it runs anyway, or nothing is known."""
@@ -76,7 +80,7 @@ class OptIn:
 
     def _guards(self, body: Sequence[ast.stmt], line: int, where: FunctionRef) -> Iterator[str]:
         """The variables that keep a line of some statements from being reached."""
-        for statement in body:
+        for statement in self._that_matter(body, line):
             inside = statement.lineno <= line <= (statement.end_lineno or statement.lineno)
             if isinstance(statement, ast.If):
                 branches = ((statement.body, True), (statement.orelse, False))
@@ -96,6 +100,18 @@ class OptIn:
                     yield from self._guards(getattr(statement, field, ()), line, where)
             if inside:
                 return
+
+    def _that_matter(self, body: Sequence[ast.stmt], line: int) -> Iterator[ast.stmt]:
+        """The tests before a line that may leave the body, and the statements on it."""
+        if id(body) not in self.leaving:
+            tests = (one for one in body if isinstance(one, ast.If) and _leaves(one.body))
+            self.leaving[id(body)] = list(tests)
+        behind = bisect_right(body, line, key=lambda one: one.lineno)
+        first = behind
+        while first and (body[first - 1].end_lineno or body[first - 1].lineno) >= line:
+            first -= 1
+        yield from takewhile(lambda one: (one.end_lineno or one.lineno) < line, self.leaving[id(body)])
+        yield from body[first:behind]
 
     def _unless(self, test: ast.expr, taken: bool, where: FunctionRef) -> Iterator[str]:
         """The first variable of a test that by default goes the other way."""

@@ -63,6 +63,11 @@ def test_surroundings_that_are_right_are_not_spoken_of() -> None:
         ({"TORCHDYNAMO_SUPPRESS_ERRORS": "1"}, ("switch", "error", "TORCHDYNAMO_SUPPRESS_ERRORS")),
         ({"TORCHDYNAMO_DISABLE": "1"}, ("switch", "error", "TORCHDYNAMO_DISABLE")),
         ({"TORCH_LOGS": "recompile"}, ("misread", "error", "TORCH_LOGS")),
+        ({"TORCH_LOGS": ""}, ("misread", "error", "TORCH_LOGS")),
+        ({"TORCH_LOGS": "dynamo,"}, ("misread", "error", "TORCH_LOGS")),
+        ({"TORCH_LOGS": "dynamo , aot"}, ("misread", "error", "TORCH_LOGS")),
+        ({"RANK": "9" * 5000}, ("ranks", "warning", "RANK")),
+        ({"WORLD_SIZE": "two"}, ("ranks", "warning", "WORLD_SIZE")),
         ({"TORCHINDUCTOR_MAX_AUTOTUN": "1"}, ("unknown", "warning", "TORCHINDUCTOR_MAX_AUTOTUN")),
         (
             {"TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS": "TRITON"},
@@ -132,6 +137,7 @@ def test_the_tools_of_the_compiler_are_looked_for() -> None:
         ("A", Expectation(max=2), "2.5", "at most 2"),
         ("A", Expectation(min=2), None, "requires it"),
         ("A", Expectation(min=2), "two", "a number"),
+        ("A", Expectation(min=2), "nan", "a number"),
         ("A", Expectation(equals="1", when="ranks > 1"), None, None),
         ("A", Expectation(equals="1", when="xla"), None, None),
         ("A", Expectation(not_under=("/mnt",)), "/mnt/x", "outside of /mnt"),
@@ -293,6 +299,7 @@ def test_the_report_for_programs_has_every_check(tmp_path: Path) -> None:
         "id": "contract",
         "severity": "error",
         "variable": "TORCH_TRACE",
+        "state": "unset",
         "value": None,
         "read_as": None,
         "message": "the contract requires it; set it before Python starts",
@@ -362,3 +369,76 @@ def test_a_look_imports_no_torch(tmp_path: Path) -> None:
     code = "import sys; from dynamo_lint.cli import run; run(['doctor']); sys.exit('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "wanted", ['"x"', "{ forbidden = true }", "{ min = 2 }", "{ writable = true }", "{ max = 1 }"]
+)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_contract_that_asks_for_a_secret_is_not_told_it(tmp_path: Path, wanted: str, form: str) -> None:
+    names = ("DEPLOY_TOKEN", "TORCH_TOKEN", "TORCHINDUCTOR_REDIS_URL")
+    wishes = "".join(f"{name} = {wanted}\n" for name in names if "min" not in wanted and "max" not in wanted)
+    (tmp_path / "dynamo-lint.toml").write_text(f"[contract.environment]\n{wishes}DEPLOY_KEY = {wanted}\n")
+    (tmp_path / "s3cr3t").write_text("")  # what is no folder would be named
+    secret = str(tmp_path / "s3cr3t" / "0123")
+    done = doctor(
+        "--output-format",
+        form,
+        cwd=tmp_path,
+        DEPLOY_KEY=secret,
+        **dict.fromkeys((*names, "TORCHDYNAMO_X"), secret),
+    )
+    assert done.returncode == 1
+    assert "DEPLOY_KEY" in done.stdout
+    assert "s3cr3t" not in done.stdout + done.stderr
+
+
+def test_what_torch_does_not_read_is_told_as_set_unset_or_different() -> None:
+    wishes = {
+        "TOKEN": Expectation(equals="x"),
+        "KEY": Expectation(forbidden=True),
+        "NAME": Expectation(required=True),
+        "TORCH_TRACE": Expectation(equals="/x"),
+    }
+    found = examine(
+        seen(
+            {"TOKEN": "y", "KEY": "z", "TORCH_TRACE": "/y"},
+            contract=Contract(environment=tuple(wishes.items())),
+        )
+    )
+    assert {one.variable: (one.state, one.value) for one in found if one.id == "contract"} == {
+        "TOKEN": ("differs", None),
+        "KEY": ("set", None),
+        "NAME": ("unset", None),
+        "TORCH_TRACE": ("differs", "/y"),
+    }
+
+
+def test_numbers_of_ranks_that_are_none_are_a_line_and_no_crash(tmp_path: Path) -> None:
+    digits = "1" * 5000
+    done = doctor(cwd=tmp_path, RANK=digits, WORLD_SIZE=digits, LOCAL_RANK="²", COLUMNS=digits)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert f"RANK={'1' * 200}…: no number of processes" in done.stdout
+
+
+@pytest.mark.parametrize("value", ["", "dynamo,", "dynamo , aot"])
+def test_what_is_said_of_the_logs_holds_under_torch(value: str) -> None:
+    pytest.importorskip("torch")
+    done = subprocess.run(
+        [sys.executable, "-c", "import torch"],
+        env={**os.environ, "TORCH_LOGS": value},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert (b"AttributeError" in done.stderr) is (value == "")
+
+
+@pytest.mark.parametrize(
+    "line", [f"max-breaks = {'1' * 5000}", f"max-breaks = 0x{'f' * 5000}", f'torch = ">={"1" * 5000}"']
+)
+def test_numbers_of_thousands_of_digits_in_a_contract_are_a_line(tmp_path: Path, line: str) -> None:
+    (tmp_path / "dynamo-lint.toml").write_text(f"[contract]\n{line}\n")
+    done = doctor(cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "internal error" not in done.stderr

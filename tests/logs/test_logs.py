@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import re
 import shutil
 from io import BytesIO
 from pathlib import Path
@@ -64,6 +65,82 @@ TOLD = {
     "train_and_eval": ([(12, "self._modules['drop'].training", "value", 1)], [], [(20, "DYN110")]),
     "two_kinds_of_block": ([(12, "self._modules['norm']", "type", 1)], [], [(10, "DYN108")]),
 }
+
+
+HEAD = "V1126 10:00:00.000000 7 torch/_dynamo/guards.py:1] [0/1] [__recompiles] "
+BREAK = "V1126 10:00:00.000000 7 torch/_dynamo/symbolic_convert.py:1] [0/0] [__graph_breaks] "
+TRACE = "V1126 10:00:00.000000 7 torch/_logging/structured.py:1] "
+DIGITS = "1" * 5_000
+PAYLOAD = '{"artifact": {"name": "recompile_reasons"}, "frame_id": 0, "frame_compile_id": 1}'
+
+
+def _recompile(guard: str) -> str:
+    return f"{HEAD}Recompiling function f in /a.py:1\n{HEAD}    - 0/0: {guard}\n"
+
+
+HOSTILE = [
+    pytest.param(_recompile(f"n == 0  # x  # a.py:{DIGITS} in f"), id="line of many digits"),
+    pytest.param(_recompile(f"n == {DIGITS}"), id="value of many digits"),
+    pytest.param(_recompile("n == 0" + " " * 400_000 + "x"), id="blanks"),
+    pytest.param(_recompile("n == 0" + "  # x" * 80_000), id="comments"),
+    pytest.param(_recompile("a" * 400_000 + ".size()"), id="a long name"),
+    pytest.param(_recompile("___dict_contains(" + ", a" * 100_000), id="arguments"),
+    pytest.param(_recompile("n" + ".a" * 400 + " == 0"), id="a long chain"),
+    pytest.param(_recompile("(" * 300 + "n" + ")" * 300 + " is None"), id="parentheses"),
+    pytest.param("V1126 10:00:00.000000 1 " + "torch/" * 60_000, id="a header without an end"),
+    pytest.param(f"{HEAD}Recompiling function {' in :' * 60_000}", id="places in a function"),
+    pytest.param(
+        f"{BREAK}Graph break in user code at /a.py:7\n{BREAK}User code traceback:\n"
+        f'{BREAK}  File "/a.py", line {DIGITS}, in f\n{BREAK}    x\n',
+        id="frame of many digits",
+    ),
+    pytest.param(BREAK + "Graph break " + "in user code at a:1 " * 20_000, id="places in a line"),
+    pytest.param(f"{TRACE}{PAYLOAD}\n\t{'[' * 100_000}\n", id="nested payload"),
+    pytest.param(f"{TRACE}{PAYLOAD}\n\t[{'[' * 900}{']' * 900}]\n", id="payload of lists"),
+    pytest.param('{"a":' * 100_000, id="nested line"),
+    pytest.param(f'{TRACE}{{"str": ["a", {"1" * 4_000}]}}', id="number of a file"),
+    pytest.param(
+        f'{TRACE}{{"dynamo_start": {{"stack": [{{"line": {"1" * 4_000}, "filename": "a.py"}}]}}, '
+        f'"frame_id": {"1" * 4_000}, "frame_compile_id": "²"}}',
+        id="numbers of a trace",
+    ),
+    pytest.param(
+        f"V1126 10:00:00.000000 7 torch/_dynamo/x.py:1] [0/1] torch._dynamo hit config.recompile_limit ({DIGITS})\n"
+        "V1126 10:00:00.000000 7 torch/_dynamo/x.py:1] [0/1]    function: 'f' (/a.py:1)\n",
+        id="limit of many digits",
+    ),
+]
+
+
+def _cut(line: bytes, chance: random.Random) -> bytes:
+    return line[: chance.randint(0, len(line))]
+
+
+def _doubled(line: bytes, chance: random.Random) -> bytes:
+    start = chance.randint(0, len(line))
+    return line[:start] + line[start : start + chance.randint(1, 30)] * chance.choice((2, 300)) + line[start:]
+
+
+def _number(line: bytes, chance: random.Random) -> bytes:
+    digits = chance.choice((b"9" * 5_000, b"0", b"-1", b"1e999", "²".encode(), "٣".encode(), b"65535"))
+    return re.sub(rb"\d+", lambda found: digits if chance.random() < 0.3 else found[0], line)
+
+
+def _nested(line: bytes, chance: random.Random) -> bytes:
+    return line.replace(b'"', b'"' + b"[" * 3_000, 1) + chance.choice((b"[", b"(", b'{"a":')) * 3_000
+
+
+def _noise(line: bytes, chance: random.Random) -> bytes:
+    place = chance.randint(0, len(line))
+    return line[:place] + bytes(chance.randrange(256) for _ in range(20)).replace(b"\n", b"") + line[place:]
+
+
+def _payload(line: bytes, chance: random.Random) -> bytes:
+    words = (b"null", b"true", b"[]", b"{}", b'"\\ud800\\u0000"', b"NaN", b"1.5")
+    return re.sub(rb': ("[^"]*"|\d+)', lambda found: b": " + chance.choice(words), line)
+
+
+MUTATIONS = (_cut, _doubled, _number, _nested, _noise, _payload)
 
 
 def read(data: bytes, ignored: tuple[str, ...] = ()) -> Job:
@@ -255,6 +332,31 @@ class TestForms:
                 data[chance.randrange(len(data))] = chance.randrange(256)
             read(bytes(data))
 
+    def test_mutated_recordings_are_read_or_passed_over(self, job: Path) -> None:
+        chance = random.Random(52)
+        recordings = [one.read_bytes() for one in sorted(JOBS.glob("*.[lt]*")) if one.stat().st_size]
+        (job / "a.py").write_text("x = 1\n")
+        for number in range(120):
+            lines = chance.choice(recordings).splitlines()
+            for _ in range(chance.randint(1, 6)):
+                place, mutate = chance.randrange(len(lines)), chance.choice(MUTATIONS)
+                lines[place] = mutate(lines[place], chance)
+            (job / "mutated.log").write_bytes(b"\n".join(lines))
+            form = chance.choice((*["json"] * 9, "text", "html", "github"))
+            done = run("mutated.log", "--no-lint", "--output-format", form)
+            assert done.exit_code in (0, 1, 3), (number, form, done.output)
+
+    @pytest.mark.parametrize("hostile", HOSTILE)
+    def test_what_no_program_writes_is_read_or_passed_over(self, job: Path, hostile: str) -> None:
+        (job / "a.py").write_text("x = 1\n")
+        (job / "hostile.log").write_text(hostile)
+        assert run("hostile.log").exit_code in (0, 1, 3)
+
+    def test_a_record_with_very_many_reasons_is_one_recompile(self) -> None:
+        reasons = "".join(f"{HEAD}    - 0/{number}: n{number} == 0\n" for number in range(20_000))
+        told = read(f"{HEAD}Recompiling function f in /a.py:1\n{reasons}".encode())
+        assert [(one.source, one.count) for one in told.recompiles] == [("n0", 1)]
+
     def test_known_noise_can_be_ignored(self) -> None:
         data = (JOBS / "environment.log").read_bytes()
         assert read(data, ("environ._data[b'NOISE']",)).recompiles == ()
@@ -326,7 +428,7 @@ def told_of(*recompiles: dict[int, tuple[str, str]]) -> list[Told]:
     for number, failed in enumerate(recompiles, 1):
         for entry, (source, value) in failed.items():
             one.checks.setdefault(source, read_check(f"{source} == {value}"))
-            one.guarded[f"0:0/{entry}", source] = value
+            one.guarded[source][f"0:0/{entry}"] = value
         pairs = tuple((f"0:0/{entry}", source) for entry, (source, _) in failed.items())
         one.entries.append((f"0:0/{number}", pairs))
     return [one]

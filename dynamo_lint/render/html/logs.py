@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dynamo_lint import files
 from dynamo_lint.findings import Finding, Span
@@ -20,6 +20,7 @@ from dynamo_lint.render.html.drawing import bar, timeline
 from dynamo_lint.render.html.findings import Excerpt, card, excerpt
 from dynamo_lint.render.html.page import Facet, counted, counts, page
 
+T = TypeVar("T")
 LIMITS = {"recompile_limit": 8, "accumulated_recompile_limit": 256}
 """Torch's own, where the log does not tell."""
 
@@ -161,12 +162,15 @@ def _frames(job: Job) -> Iterator[dict[str, Any]]:
     hits: dict[Frame, list[Limit]] = defaultdict(list)
     for hit in job.limits:
         hits[hit.frame].append(hit)
+    most: Counter[Frame] = Counter()
+    for rank in job.ranks.values():
+        here: Counter[Frame] = Counter()
+        for frame, _, count in rank.frames:
+            here[frame] += count
+        most |= here
     for frame in dict.fromkeys([*reasons, *hits]):
-        by_rank = [
-            sum(count for of, _, count in rank.frames if of == frame) for rank in job.ranks.values()
-        ] or [0]
         all_ranks = sum(one.count for one in reasons[frame])
-        compiles = (max(by_rank) or all_ranks) + 1
+        compiles = (most[frame] or all_ranks) + 1
         told = next((hit for hit in hits[frame]), None)
         limit = (told and (told.value or LIMITS.get(told.limit))) or LIMITS["recompile_limit"]
         if told is not None and not all_ranks:
@@ -184,14 +188,16 @@ def _frames(job: Job) -> Iterator[dict[str, Any]]:
 
 def _divergences(ranks: Mapping[int, Rank]) -> Iterator[tuple[Frame, str, list[tuple[int, str]]]]:
     """The checks that ranks did not fail alike: numbers of recompiles, and the ranks that had so many."""
-    seen: dict[tuple[Frame, str], dict[int, int]] = {}
-    for number, rank in ranks.items():
+    seen: dict[tuple[Frame, str], Counter[int]] = defaultdict(Counter)
+    for number, rank in sorted(ranks.items()):
         for frame, source, count in rank.frames:
-            seen.setdefault((frame, source), dict.fromkeys(sorted(ranks), 0))[number] += count
-    for (frame, source), numbers in seen.items():
-        if len(set(numbers.values())) > 1:
-            ranked = sorted(set(numbers.values()), reverse=True)
-            yield frame, source, [(number, _listed(_where(numbers, number))) for number in ranked]
+            seen[frame, source][number] += count
+    for (frame, source), counts_by_rank in seen.items():
+        alike = _grouped(counts_by_rank)
+        if len(counts_by_rank) < len(ranks):
+            alike[0] = [number for number in sorted(ranks) if number not in counts_by_rank]
+        if len(alike) > 1:
+            yield frame, source, [(count, _listed(alike[count])) for count in sorted(alike, reverse=True)]
 
 
 def _alike(job: Job) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -207,12 +213,16 @@ def _alike(job: Job) -> Iterator[tuple[str, tuple[str, ...]]]:
         )
         for number, rank in sorted(job.ranks.items())
     }
-    for same in dict.fromkeys(figures.values()):
-        yield _listed(_where(figures, same)), same
+    for same, numbers in _grouped(figures).items():
+        yield _listed(numbers), same
 
 
-def _where(values: Mapping[int, object], value: object) -> list[int]:
-    return [number for number, one in values.items() if one == value]
+def _grouped(values: Mapping[int, T]) -> dict[T, list[int]]:
+    """The ranks that have the same value, by that value."""
+    groups: dict[T, list[int]] = defaultdict(list)
+    for number, value in values.items():
+        groups[value].append(number)
+    return groups
 
 
 def _listed(ranks: Sequence[int]) -> str:
