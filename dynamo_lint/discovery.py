@@ -378,9 +378,8 @@ def discover(
     given = dict(given or {})
     base(paths, given)
     excludes = _excludes(exclude)
-    for path in paths:
-        if path not in given and (path.is_char_device() or path.is_block_device()):
-            raise DiscoveryError(f"{path}: is a device, not a file; `-` reads stdin")
+    if device := next((path for path in paths if path not in given and _is_device(path)), None):
+        raise DiscoveryError(f"{device}: is a device, not a file; `-` reads stdin")
     given |= {path: _piped(path) for path in paths if path not in given and path.is_fifo()}
     named = [_absolute(path) for path in paths]
     folders = [path for path in named if path.is_dir()]
@@ -392,13 +391,8 @@ def discover(
     within = {path: files.project_above(path.parent) for path in single if path.name != NAMELESS.name}
     projects = {project for project in within.values() if project is not None}
     texts = {_absolute(path): text for path, text in given.items()}
-    beside = {
-        file
-        for path, project in within.items()
-        if project is None
-        for file in _beside(path, texts.get(path), excludes)
-    }
-
+    alone = [path for path, project in within.items() if project is None]
+    beside = {file for path in alone for file in _beside(path, texts.get(path), excludes)}
     tops = _tops([*folders, *projects], single)
     walks = {folder: _walk(folder, excludes, repositories, tops) for folder in {*folders, *projects}}
     around = {_project_of(folder, walks[folder].files) for folder in folders}
@@ -427,6 +421,10 @@ def discover(
         given={_relative(str(path), top): text for path, text in texts.items()},
         settings=partial(_settings, tuple(walks.values()), top),
     )
+
+
+def _is_device(path: Path) -> bool:
+    return path.is_char_device() or path.is_block_device()
 
 
 def _too_large(path: str) -> FileError:

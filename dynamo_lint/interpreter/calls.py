@@ -117,7 +117,7 @@ class Calls(Library):
         return UNKNOWN
 
     def decorated(self, decorator: object, definition: object, site: Site) -> object:
-        """What a decorator makes of a function or class; those outside the project leave it as it is."""
+        """The function or class as a decorator leaves it; those outside the project change nothing."""
         if isinstance(decorator, Closure | ClassObject | Partial | Manager | Object):
             return self.invoke(decorator, [definition], {}, site)
         if isinstance(decorator, External) and decorator.dotted.partition(".")[0] in {"torch", "functools"}:

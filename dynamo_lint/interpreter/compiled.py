@@ -165,21 +165,13 @@ class Compiled(Expressions):
         self.skipped += [self._recompile(one, target, function, call, site, names) for one in unchecked]
         for what in entry.unseen(tensors, modes) if entry is not None else ():
             self.note(UNGUARDED + what, site, site, target, call)
-        failures = cache.failures(tensors, modes, resolve) if entry is None else []
-        why = next((one for one in failures if isinstance(one, str)), None)
         if not cache.entries and code in self.begun:
             self.note("reset", self.resets[-1] if self.resets else call.site, site, target, call)
         self.begun[code] = target
         self.resets.clear()
-        changed = self.settings.get(why, (None, None))[1] if why is not None else None
-        states = tuple(({modes[why]: site} | cache.states(why)).items()) if why in modes else ()
-        self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES, states)
-        failed = [one for one in failures if isinstance(one, Guard)]
-        telling = _telling(failed)
-        # Tensors that change together, each in several respects, ask for one compile.
-        for one in telling or sorted(failed, key=lambda one: OF_TENSORS.index(one.what))[:1]:
-            if why is None or telling:
-                self.recompiles.append(self._recompile(one, target, function, call, site, names))
+        failures = cache.failures(tensors, modes, resolve) if entry is None else []
+        for guard in self._failing(failures, cache, target, call, site, static):
+            self.recompiles.append(self._recompile(guard, target, function, call, site, names))
         trace = Trace(cache, entry is None, function, names, static, dynamic)
         owner = names.get("self")
         if isinstance(owner, Object):
@@ -198,6 +190,27 @@ class Compiled(Expressions):
         if entry is not None and not unchecked:
             self._compare(entry, trace, target, call, site)
         return result.value if isinstance(result, Sourced) else result
+
+    def _failing(
+        self,
+        failures: list[str | Guard],
+        cache: Cache,
+        target: object,
+        call: CompileCall,
+        site: Site,
+        static: bool,
+    ) -> list[Guard]:
+        """Note why a call compiles, or that it does not; the guards that each ask for a compile."""
+        why = next((failure for failure in failures if isinstance(failure, str)), None)
+        changed = self.settings.get(why, (None, None))[1] if why is not None else None
+        modes = self.modes()
+        states = tuple(({modes[why]: site} | cache.states(why)).items()) if why in modes else ()
+        self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES, states)
+        guards = [failure for failure in failures if isinstance(failure, Guard)]
+        telling = _telling(guards)
+        # Tensors that change together, each in several respects, ask for one compile.
+        of_tensors = sorted(guards, key=lambda guard: OF_TENSORS.index(guard.what))[:1] if not telling else []
+        return telling or (of_tensors if why is None else [])
 
     def _compare(self, entry: Entry, trace: Trace, target: object, call: CompileCall, site: Site) -> None:
         """Notice what is no longer as it was when the code was compiled that serves a call."""

@@ -50,6 +50,18 @@ _WITHOUT_EFFECT = (ast.Pass, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFro
 """Statements that only name things: what a name stands for is asked of the project."""
 
 
+_ASKED = {
+    ast.If: "test",
+    ast.While: "test",
+    ast.For: "iter",
+    ast.AsyncFor: "iter",
+    ast.With: "items",
+    ast.AsyncWith: "items",
+    ast.Match: "subject",
+}
+"""The field of a compound statement that is evaluated first."""
+
+
 class _Leave(Exception):
     """A `return`, `break` or `continue`."""
 
@@ -89,12 +101,9 @@ class Runner(Calls):
 
     def header(self, statement: ast.stmt, frame: Frame) -> Site:
         """The place of a statement, or of what a compound one asks first."""
-        match statement:
-            case ast.If(test=node) | ast.While(test=node) | ast.For(iter=node):
-                return Site(frame.where, node)
-            case ast.With(items=[ast.withitem(context_expr=node), *_]) | ast.Match(subject=node):
-                return Site(frame.where, node)
-        return Site(frame.where, statement)
+        asked = getattr(statement, _ASKED.get(type(statement), ""), statement)
+        first = asked[0].context_expr if isinstance(asked, list) else asked
+        return Site(frame.where, first)
 
     def _doubted(self, body: Sequence[ast.stmt], frame: Frame) -> Iterator[object]:
         """Run statements of which it is not known whether they run; they do not leave what is around them."""
