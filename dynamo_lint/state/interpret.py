@@ -36,10 +36,10 @@ _SPELLED = {
 TENSOR_FACTS = frozenset({"shape", "device", "dtype", "ndim"})
 
 
-def interpret(opened: Opened, linker: Linker) -> FunctionState:
-    """The state summary of one function, for one class of `self`."""
-    walker = _Walker(Evaluator(opened, linker, evaluate_call))
-    return walker.run()
+def interpret(opened: Opened, linker: Linker) -> tuple[FunctionState, int]:
+    """The state summary of one function, for one class of `self`, and the steps that it took."""
+    evaluator = Evaluator(opened, linker, evaluate_call)
+    return _Walker(evaluator).run(), evaluator.steps
 
 
 class _Test(NamedTuple):
@@ -111,7 +111,9 @@ class _Walker(Forward[Flow, _Test]):
 
     def fork(self) -> Flow:
         """Return a copy of the flow."""
-        return self.ev.flow.fork()
+        flow = self.ev.flow
+        self.ev.steps += len(flow.locals) + len(flow.stored)
+        return flow.fork()
 
     def restore(self, state: Flow) -> None:
         """Go on with another flow."""

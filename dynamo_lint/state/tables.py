@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,8 +46,8 @@ from dynamo_lint.state.writers import ExternalWrites
 
 _MAX_CALL_DEPTH = 10
 _WORD = re.compile(r"\w+")
-_PATIENCE = 10
-"""Seconds of processor time for the hot functions of one file: hundreds of times what real code takes."""
+_STEPS = 2_000_000
+"""Steps for the hot functions of one file, some ten seconds: hundreds of times what real code takes."""
 ROOTS = ("state", "global", "bound", "argument", "choice", "closure")
 """How hot code gets at an object that outlives the call; where there are two ways, the first decides."""
 
@@ -248,9 +247,8 @@ class _Interpretation:
     created: dict[Key, Kinds] = field(default_factory=dict)
     """The kinds of attributes and items that only hot code gives a first value."""
     skipped: dict[FunctionRef, str] = field(default_factory=dict)
-    spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    """Seconds of processor time that went into each file so far."""
-    spent_in_all: float = 0.0
+    spent: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """The steps that went into each file so far."""
     depth: int = 0
 
     def __post_init__(self) -> None:
@@ -316,18 +314,11 @@ class _Interpretation:
 
     def _interpret(self, callee: Callee) -> FunctionState | None:
         path = callee.function.path
-        if self.spent[path] > _PATIENCE:
-            self.skipped[callee.function] = (
-                f"the compiled functions before it took more than {_PATIENCE} seconds"
-            )
+        if self.spent[path] > _STEPS:
+            why = f"the compiled functions before it took more than {_STEPS:,} steps"
+            self.skipped[callee.function] = why
             return None
-        started, others = time.thread_time(), self.spent_in_all
-        state = self._opened(callee)
-        # What it calls has been added up already, under the files where that stands.
-        own = time.thread_time() - started - (self.spent_in_all - others)
-        self.spent[path] += own
-        self.spent_in_all += own
-        return state
+        return self._opened(callee)
 
     def _opened(self, callee: Callee) -> FunctionState | None:
         function = self.project.function(callee.function)
@@ -347,10 +338,12 @@ class _Interpretation:
             self.guards_names,
         )
         try:
-            return interpret(opened, linker)
+            state, steps = interpret(opened, linker)
         except RecursionError:
             self.skipped[callee.function] = "an expression in it is nested too deeply"
             return None
+        self.spent[callee.function.path] += steps
+        return state
 
 
 # --- joining --------------------------------------------------------------------------------------------

@@ -116,6 +116,8 @@ class Evaluator:
     lookups: list[Lookup] = field(default_factory=list)
     environment: list[EnvironmentRead] = field(default_factory=list)
     consumed: set[tuple[str, Use]] = field(default_factory=set)
+    steps: int = 0
+    """Expressions evaluated, and entries of the flow copied."""
     _depth: int = 0
     _used: dict[Use, set[Load]] = field(default_factory=dict)
     """The loads that are known to be used so."""
@@ -153,6 +155,7 @@ class Evaluator:
 
     def value(self, node: ast.expr) -> Value:
         """Evaluate an expression; raises RecursionError if it is nested too deeply."""
+        self.steps += 1
         self._depth += 1
         if self._depth > _DEEPEST:
             raise RecursionError

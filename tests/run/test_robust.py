@@ -234,14 +234,14 @@ def test_texts_that_a_program_makes_ever_longer_are_given_up(
     assert lint(capsys)[0] in {0, 1}
 
 
-def test_a_file_that_takes_too_long_is_named_and_the_others_are_linted(
+def test_a_file_that_takes_too_many_steps_is_named_and_the_others_are_linted(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from dynamo_lint.state import tables
 
     (here / "a.py").write_text(model() + "\n" + model().replace("Model", "Another"))
     (here / "b.py").write_text(model())
-    monkeypatch.setattr(tables, "_PATIENCE", 0)
+    monkeypatch.setattr(tables, "_STEPS", 0)
     codes = lint(capsys)[1]
     assert codes.count("DYN101") == 2
     assert codes.count("DYN906") == 1
