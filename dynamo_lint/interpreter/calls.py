@@ -171,8 +171,9 @@ class Calls(Library):
         self.depth += 1
         self.active[closure.where] += 1
         trace, current = self.trace, self.current
-        if closure.disabled and trace is not None:
-            trace.compiles, self.trace, frame.traced = False, None, False
+        if (closure.disabled or closure.operator) and trace is not None:
+            trace.compiles = trace.compiles and closure.operator
+            self.trace, frame.traced = None, False
         try:
             for _ in running:
                 pass

@@ -43,7 +43,7 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.interpreter.sizes import combined, indexed
 from dynamo_lint.interpreter.tracing import Tracing
-from dynamo_lint.models.drivers import GRADIENTS, MODES, NAMES
+from dynamo_lint.models.drivers import CONFIGURATION, GRADIENTS, MODES, NAMES
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 
 ROUNDS = 16
@@ -783,6 +783,12 @@ class Expressions(Tracing):
                     value = Wrapper(value, CompileCall(site, keywords))
                 elif mode is not None and mode.value is not None:
                     value = Decorated(Manager({mode.name: mode.value}, site), value)
+                elif isinstance(symbol, ExternalSymbol) and symbol.dotted in NAMES["patch"]:
+                    options = [
+                        (name, one.value) for name, one in call.keywords if isinstance(one, ir.Constant)
+                    ]
+                    settings = {f"{CONFIGURATION}.{name}": given for name, given in options}
+                    value = Decorated(Manager(settings, site), value)
         return value
 
     def _of_class(self, ref: ClassRef, name: str, owner: Object | ClassObject) -> object:

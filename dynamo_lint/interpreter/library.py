@@ -197,6 +197,7 @@ class Library(Compiled):
         match name:
             case "compile" if self.is_module(module):
                 module.compiled, module.lost = CompileCall(site, _known(keywords)), None
+                self.compiling.append((module, module.compiled))
                 return None
             case "_replace":
                 return self._replaced(module, keywords)
@@ -475,7 +476,12 @@ class Library(Compiled):
                 return Partial(External(dotted), [], keywords)
             if isinstance(given, Closure) and given.disabled and given.receiver is None:
                 given = Closure(given.where, given.outer, None, given.body, False, given.defaults)
-            return Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
+            compiled = Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
+            self.compiling.append((compiled, call))
+            return compiled
+        if dotted in NAMES["makes_operator"] or dotted in NAMES["makes_faked_operator"]:
+            kernel = next((one for one in (*arguments, *keywords.values()) if isinstance(one, Closure)), None)
+            return Partial(External(dotted), [], {}) if kernel is None else replace(kernel, operator=True)
         if dotted in NAMES["disable"]:
             return Partial(External(dotted), [], keywords) if first is None else _disabled(first)
         if dotted in NAMES["copy"] and isinstance(first, Object | Wrapper | dict | Tensor):

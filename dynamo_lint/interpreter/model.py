@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
@@ -253,12 +253,12 @@ class Closure:
     defaults: dict[str, object] = field(default_factory=dict)
     """The values of defaults, from where the function is defined."""
     attributes: dict[str, object] = field(default_factory=dict)
+    operator: bool = False
+    """It is the kernel of an operator, into which Dynamo does not look."""
 
     def bound(self, receiver: Object | ClassObject | None) -> Closure:
         """The function as a method of an object."""
-        return Closure(
-            self.where, self.outer, receiver, self.body, self.disabled, self.defaults, self.attributes
-        )
+        return replace(self, receiver=receiver)
 
 
 @dataclass(slots=True, eq=False)
