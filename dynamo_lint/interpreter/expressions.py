@@ -787,7 +787,9 @@ class Expressions(Tracing):
                     options = [
                         (name, one.value) for name, one in call.keywords if isinstance(one, ir.Constant)
                     ]
-                    settings = {f"{CONFIGURATION}.{name}": given for name, given in options}
+                    settings: dict[str, object] = {
+                        f"{CONFIGURATION}.{name}": given for name, given in options
+                    }
                     value = Decorated(Manager(settings, site), value)
         return value
 
