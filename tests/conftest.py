@@ -10,6 +10,9 @@ import pytest
 
 # Each process that a test starts would compile the whole program anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# What is printed is as wide as no terminal asks for, also where readline has told children of one.
+os.environ.setdefault("COLUMNS", "")
+del os.environ["COLUMNS"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -41,7 +41,7 @@ from dynamo_lint.values.points_to import points_to_of
 
 _MOST = 400
 """Functions interpreted in one project."""
-_STEPS = 600_000
+_STEPS = 240_000
 """Steps after which no other is begun."""
 _PROBE = "probe_"
 _ENOUGH = 3

@@ -42,8 +42,8 @@ SUPPRESS = f"{CONFIGURATION}.suppress_errors"
 AUTOMATIC = f"{CONFIGURATION}.automatic_dynamic_shapes"
 STATIC = f"{CONFIGURATION}.assume_static_by_default"
 UNSPEC_INT = f"{CONFIGURATION}.allow_unspec_int_on_nn_module"
-STEPS = 300_000
-"""Statements, expressions and calls that one run may take: some seconds at the very most."""
+STEPS = 100_000
+"""Statements, expressions and calls that one run may take: half a second."""
 DEEPEST = 24
 """Calls within calls."""
 RECURSION = 3

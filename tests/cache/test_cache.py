@@ -395,6 +395,8 @@ def test_every_run_names_the_same_sites_that_are_no_entries(
         {
             "path": "sites.py",
             "line": 3,
+            "cell": None,
+            "cell_line": None,
             "expression": "torch.compile(torch.relu)",
             "why": "torch.relu is not part of this project",
         }

@@ -218,7 +218,7 @@ def test_check_its_settings_and_doctor_say_the_same(
     monkeypatch.chdir(tmp_path)
     where = "pinned in requirements.txt as 2.4, which is older than all that are known here"
     assert cli.run(["check"]) == 0
-    assert f"Judged as torch 2.6 ({where}).\n" in capsys.readouterr().err
+    assert f"Judged as torch 2.6 ({where}).\n" in capsys.readouterr().out
     assert cli.run(["--show-settings"]) == 0
     assert f'torch-version = "2.6"  # {where}\n' in capsys.readouterr().out
     assert cli.run(["rule", "DYN101"]) == 0

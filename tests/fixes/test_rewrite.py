@@ -91,7 +91,7 @@ def test_a_diff_that_leaves_unsafe_fixes_out_names_the_option(here: Path, capsys
     (here / "a.py").write_text(COUNTER.replace("_calls", "calls"))
     cli.run([])
     assert (
-        "1 fixable with `--fix --unsafe-fixes`; `--diff --unsafe-fixes` shows what" in capsys.readouterr().err
+        "1 fixable with `--fix --unsafe-fixes`; `--diff --unsafe-fixes` shows what" in capsys.readouterr().out
     )
     assert cli.run(["--diff"]) == 0
     assert capsys.readouterr() == ("", "Nothing would change. 1 fixable with `--unsafe-fixes`.\n")
