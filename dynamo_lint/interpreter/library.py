@@ -470,15 +470,7 @@ class Library(Compiled):
         if dotted in NAMES["compiling"]:
             return self.trace is not None
         if dotted in NAMES["compile"]:
-            given = first if arguments else keywords.get("model")
-            call = CompileCall(site, _known(keywords))
-            if given is None:
-                return Partial(External(dotted), [], keywords)
-            if isinstance(given, Closure) and given.disabled and given.receiver is None:
-                given = Closure(given.where, given.outer, None, given.body, False, given.defaults)
-            compiled = Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
-            self.compiling.append((compiled, call))
-            return compiled
+            return self._compiling(dotted, arguments, keywords, site)
         if dotted in NAMES["makes_operator"] or dotted in NAMES["makes_faked_operator"]:
             kernel = next((one for one in (*arguments, *keywords.values()) if isinstance(one, Closure)), None)
             return Partial(External(dotted), [], {}) if kernel is None else replace(kernel, operator=True)
@@ -524,6 +516,20 @@ class Library(Compiled):
         if dotted.startswith("torch."):
             return self._operation(dotted, arguments, keywords)
         return self._python(dotted, arguments, keywords, site)
+
+    def _compiling(
+        self, dotted: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """Call `torch.compile`: the compiled function or module, or a decorator if there is none yet."""
+        given = arguments[0] if arguments else keywords.get("model")
+        call = CompileCall(site, _known(keywords))
+        if given is None:
+            return Partial(External(dotted), [], keywords)
+        if isinstance(given, Closure) and given.disabled and given.receiver is None:
+            given = Closure(given.where, given.outer, None, given.body, False, given.defaults)
+        compiled = Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
+        self.compiling.append((compiled, call))
+        return compiled
 
     def _making(
         self, module: Object, kind: str, arguments: list[object], keywords: dict[str, object]
