@@ -43,6 +43,8 @@ class Calls(Library):
     def call(self, node: ast.Call, frame: Frame) -> object:
         """The value of a call, with what it does."""
         site = Site(frame.where, node)
+        if frame.called is not None and self._passes_on(node, frame):
+            site = frame.called
         if isinstance(node.func, ast.Name) and node.func.id == "super" and len(node.args) in (0, 2):
             owner = frame.owner
             around = frame
@@ -69,6 +71,21 @@ class Calls(Library):
             self.around(node.func.attr, function, arguments, site)
         return self.invoke(function, arguments, keywords, site)
 
+    def _passes_on(self, node: ast.Call, frame: Frame) -> bool:
+        """Whether a wrapper hands on all that it was given itself: `function(*args, **kwargs)`."""
+        starred = {
+            part.value.id
+            for part in node.args
+            if isinstance(part, ast.Starred) and isinstance(part.value, ast.Name)
+        }
+        starred |= {
+            part.value.id for part in node.keywords if part.arg is None and isinstance(part.value, ast.Name)
+        }
+        if not starred or frame.where.key == ir.MODULE_KEY:
+            return False
+        parameters = self.project.function(frame.where).parameters
+        return starred == {part.name for part in parameters if part.kind in {"vararg", "kwarg"}}
+
     def around(self, name: str, function: Closure, arguments: list[object], site: Site) -> None:
         """Notice `module.forward(x)` of a module that is compiled in place."""
         if name in SPECIAL:
@@ -91,7 +108,7 @@ class Calls(Library):
                     self.note("unwrapped", site, site, target, call)
                 return self.run_eagerly(target, arguments, keywords, site)
             case Closure():
-                return self.run(function, arguments, keywords)
+                return self.run(function, arguments, keywords, site)
             case ClassObject(ref):
                 return self._construct(ref, arguments, keywords, site)
             case Object():
@@ -145,7 +162,13 @@ class Calls(Library):
         inner = self.use(self.read(function, "function", "", function.function))
         return self.invoke(inner, [*before, *arguments], {**named, **keywords}, site)
 
-    def run(self, closure: Closure, arguments: list[object], keywords: dict[str, object]) -> object:
+    def run(
+        self,
+        closure: Closure,
+        arguments: list[object],
+        keywords: dict[str, object],
+        site: Site | None = None,
+    ) -> object:
         """Run a function of the project; a generator runs while it is asked."""
         if closure.body is not None:
             frame = Frame(closure.where, outer=closure.outer, traced=self.trace is not None)
@@ -160,7 +183,8 @@ class Calls(Library):
             return UNKNOWN
         self.entered.add(closure.where)
         function = self.project.function(closure.where)
-        frame = Frame(closure.where, outer=closure.outer, owner=self.project.owner(closure.where))
+        owner = self.project.owner(closure.where)
+        frame = Frame(closure.where, outer=closure.outer, owner=owner, called=site)
         given = [closure.receiver, *arguments] if closure.receiver is not None else arguments
         frame.names |= _bound(function, given, keywords, self._defaults(closure))
         frame.traced = self.trace is not None

@@ -237,6 +237,8 @@ class Frame:
     result: object = None
     traced: bool = False
     """It belongs to compiled code."""
+    called: Site | None = None
+    """The call that runs the function, or the one that a wrapper around it passes on."""
     comprehension: bool = False
     """It is that of a comprehension: what `:=` assigns in there belongs to the function around it."""
 
