@@ -232,8 +232,8 @@ class Tracing(Stage):
         match value:
             case Sourced():
                 return self._used(value, symbolic)
-            case tuple() if self.trace is not None and _has_sources(value):
-                return tuple(self.use(part, symbolic) for part in value)
+            case tuple() if self.trace is not None:
+                return self._parted(value, lambda part: self.use(part, symbolic))
             case list() if self.trace is not None and any(isinstance(one, Sourced) for one in value):
                 return [self.use(one, symbolic) for one in value]
             case slice() if self.trace is not None:
@@ -247,12 +247,21 @@ class Tracing(Stage):
             self.use(one, symbolic)
         return value.value
 
+    def _parted(self, value: tuple[object, ...], convert: Callable[[object], object]) -> object:
+        """A tuple with its parts converted, if one is not used yet; not known if there are very many."""
+        if not _has_sources(value):
+            return value
+        if not is_small(value):
+            self.weaken()
+            return UNKNOWN
+        return tuple(map(convert, value))
+
     def sized(self, value: object) -> object:
         """The plain value of a number that a size or an index depends on: some sizes compile again."""
         if isinstance(value, Sourced) and self.is_symbol(value):
             self.guard(value.source, "size", value.raw)
-        if isinstance(value, tuple) and _has_sources(value):
-            return tuple(map(self.sized, value))
+        if isinstance(value, tuple):
+            return self._parted(value, self.sized)
         if isinstance(value, slice):
             return slice(*(self.sized(one) for one in (value.start, value.stop, value.step)))
         return self.use(value, symbolic=True)
@@ -363,8 +372,8 @@ class Tracing(Stage):
         """A value without its source, on which nothing is guarded."""
         if isinstance(value, Sourced):
             return value.value
-        if isinstance(value, tuple) and self.trace is not None and _has_sources(value):
-            return tuple(map(self.use_raw, value))
+        if isinstance(value, tuple) and self.trace is not None:
+            return self._parted(value, self.use_raw)
         return value
 
     def put(self, container: object, key: object, value: object) -> None:
