@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -22,13 +22,10 @@ from dynamo_lint.interpreter.model import (
     Met,
     Object,
     Site,
-    Tensor,
-    Wrapper,
 )
 from dynamo_lint.interpreter.stage import STEPS, Failing
 from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.models.drivers import MODULES, NAMES
-from dynamo_lint.models.tensor_results import tensor_parameters
 from dynamo_lint.program.files import in_tests, is_for_tests, is_rehearsal
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
@@ -83,14 +80,11 @@ def runs(tables: Tables) -> tuple[Run, ...]:
     """The run of each function that drives compiled code, interpreted once."""
     memo = tables.project.memo
     if "runs" not in memo:
-        told = [*_runs(tables)]
-        called = {met.compile.site.place for run, _ in told for met in run.met if met.compile is not None}
-        memo["runs"] = tuple(run if stage is None else _called(run, stage, called) for run, stage in told)
+        memo["runs"] = tuple(_runs(tables))
     return memo["runs"]  # type: ignore[return-value]
 
 
-def _runs(tables: Tables) -> Iterator[tuple[Run, Runner | None]]:
-    """Each run, and its stage if something was compiled there."""
+def _runs(tables: Tables) -> Iterator[Run]:
     failing, disabled = _failing(tables), _disabled(tables.project)
     done: set[FunctionRef] = set()
     steps = 0
@@ -98,7 +92,7 @@ def _runs(tables: Tables) -> Iterator[tuple[Run, Runner | None]]:
         if root in done:
             continue
         if number >= _MOST or steps > _STEPS:
-            yield _not_begun(tables, root), None
+            yield _not_begun(tables, root)
             continue
         stage = Runner(tables.project, tables.bodies, failing, disabled, tables.torch_version)
         _run(stage, root)
@@ -117,8 +111,7 @@ def _runs(tables: Tables) -> Iterator[tuple[Run, Runner | None]]:
         cuts = tuple(stage.cuts.values())
         changes = tuple(stage.recompiles), tuple(stage.stale), tuple(stage.skipped)
         steps += stage.steps
-        run = Run(root, met, *changes, idle, calls, alike, versions, assigned, tried, cuts)
-        yield run, stage if stage.compiling and not tried else None
+        yield Run(root, met, *changes, idle, calls, alike, versions, assigned, tried, cuts)
 
 
 def _not_begun(tables: Tables, root: FunctionRef) -> Run:
@@ -128,36 +121,6 @@ def _not_begun(tables: Tables, root: FunctionRef) -> Run:
     cuts = (Cut(site, f"a program behind others that took {_STEPS:,} steps"),)
     nothing: frozenset[tuple[str, int]] = frozenset()
     return Run(root, (), (), (), (), nothing, {}, frozenset(), {}, nothing, in_tests(root.path), cuts)
-
-
-def _called(run: Run, stage: Runner, called: Collection[tuple[str, int]]) -> Run:
-    """The run with calls of what it compiles and no program calls: with tensors, and else nothing known.
-
-    Such calls show what compiled code does to its own state, and refute nothing.
-    """
-    for compiled, call in stage.compiling:
-        target = compiled.target if isinstance(compiled, Wrapper) else compiled
-        function = stage.forward_of(target) if isinstance(target, Object) else target
-        if call.site.place in called or not isinstance(function, Closure) or function.body is not None:
-            continue
-        arguments, keywords = _invented(stage.project, function)
-        try:
-            for _ in range(_CALLS):
-                stage.invoke(compiled, [*arguments], dict(keywords), call.site)
-        except (Exhausted, Failed, RecursionError):
-            break
-    return replace(run, recompiles=tuple(stage.recompiles), stale=tuple(stage.stale))
-
-
-def _invented(project: Project, function: Closure) -> tuple[list[object], dict[str, object]]:
-    """The arguments that a function needs: tensors where it takes them for such, else values not known."""
-    own = project.owner(function.where)
-    tensors = tensor_parameters(project, function.where, own)
-    needed = [one for one in project.function(function.where).parameters if one.name not in function.defaults]
-    positional = [one for one in needed if one.kind == "positional" and one.default is None]
-    given = positional[function.receiver is not None :]
-    keywords = {one.name: UNKNOWN for one in needed if one.kind == "keyword" and one.default is None}
-    return [Tensor() if one.name in tensors else UNKNOWN for one in given], dict[str, object](keywords)
 
 
 def unfollowed(tables: Tables) -> Iterator[Unresolved]:

@@ -197,7 +197,6 @@ class Library(Compiled):
         match name:
             case "compile" if self.is_module(module):
                 module.compiled, module.lost = CompileCall(site, _known(keywords)), None
-                self.compiling.append((module, module.compiled))
                 return None
             case "_replace":
                 return self._replaced(module, keywords)
@@ -527,9 +526,7 @@ class Library(Compiled):
             return Partial(External(dotted), [], keywords)
         if isinstance(given, Closure) and given.disabled and given.receiver is None:
             given = Closure(given.where, given.outer, None, given.body, False, given.defaults)
-        compiled = Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
-        self.compiling.append((compiled, call))
-        return compiled
+        return Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
 
     def _making(
         self, module: Object, kind: str, arguments: list[object], keywords: dict[str, object]

@@ -13,7 +13,6 @@ from dynamo_lint.interpreter.model import (
     UNKNOWN,
     ClassObject,
     Closure,
-    CompileCall,
     Cut,
     Exhausted,
     External,
@@ -79,8 +78,6 @@ class Stage:
     caches: dict[str, Cache] = field(default_factory=dict)
     begun: dict[str, object] = field(default_factory=dict)
     """All that has been compiled, by its code; held, so that no other object gets its identity."""
-    compiling: list[tuple[object, CompileCall]] = field(default_factory=list)
-    """What has been compiled, in order: the result of the call, or the module."""
     resets: list[Site] = field(default_factory=list)
     """The resets since the last compiled call."""
     met: list[Met] = field(default_factory=list)

@@ -416,7 +416,7 @@ def test_every_number_in_facts_is_known_to_be_a_line_or_not() -> None:
     numbers = {
         field.name for kind in kinds for field in fields(kind) if "int" in str(field.type).replace("Int", "")
     }
-    assert numbers - reuse._LINES == {"value", "level", "error", "needs"}
+    assert numbers - reuse._LINES == {"value", "level", "error", "error_column", "needs"}
 
 
 def test_a_table_notes_what_it_is_asked_for_also_in_vain() -> None:
