@@ -24,6 +24,8 @@ from dynamo_lint.sources import Sources
 
 Identity = tuple[str, str, str, str]
 """The identity of a finding, wherever in its file it has moved: code, path, symbol, subject."""
+_TRIED = 4
+"""Times that a project is linted for what is said of its fixes."""
 _PASSED = frozenset({".git", ".hg", "node_modules", "__pycache__", "site-packages"})
 """Folders in which no code of a project stands."""
 UNUSED = "DYN903"
@@ -113,16 +115,21 @@ class _Attempt:
         overlaid = Sources(self.found.root, {**self.sources.overlay, **files})
         return check(self.settings, everywhere, self.catalogue, overlaid, self.accepted, self.effort)
 
-    def proceed(self, state: _State, unsafe: bool) -> None:
-        """Apply the fixes that may be, round by round.
+    def proceed(self, state: _State, unsafe: bool, most: int | None = None) -> bool:
+        """Apply the fixes that may be, round by round; whether all of them were tried.
 
         Every round applies the fixes that do not overlap, lints again, and takes back those whose finding
-        is still there or that brought a new one. Each round leaves fewer findings, so the rounds end.
+        is still there or that brought a new one. Each round leaves fewer findings, so the rounds end; `most`
+        ends them earlier, after so many times of linting.
         """
+        linted = 0
         while chosen := _choose(state, self.found, unsafe, self.unseen):
             # What is taken back is not chosen again, so the inner loop ends as well.
             while chosen:
+                if linted == most:
+                    return False
                 files, guilty = _try(state, chosen, self.sources)
+                linted += not guilty
                 report = state.report if guilty else self.lint(files)
                 guilty = guilty or _guilty(state.report, report, chosen)
                 if not guilty:
@@ -132,6 +139,7 @@ class _Attempt:
                 for finding, why in guilty:
                     state.refused[_identity(finding)] = (finding, why)
                 chosen = [one for one in chosen if _identity(one) not in state.refused]
+        return True
 
 
 def rewrite(
@@ -171,23 +179,27 @@ def promised(
     accepted: Baseline | None = None,
     effort: Effort = ALONE,
 ) -> Report:
-    """The report with each fix as `--fix`, or `--fix --unsafe-fixes`, makes it: they are tried in memory."""
+    """The report with each fix as `--fix`, or `--fix --unsafe-fixes`, makes it: they are tried in memory.
+
+    Of fixes that overlap in very many rounds only the first are tried; the others are told as they are.
+    """
     kinds = {one.fix.applicability for one in report.findings if one.fix is not None and one.fix.edits}
     if not kinds:
         return report
     attempt = _Attempt(settings, found, catalogue, sources, accepted, effort, _Unseen(found))
     whole = found.reported == frozenset(found.files)
     state = _State({}, report if whole else attempt.lint({}))
-    if "safe" in kinds:
-        attempt.proceed(state, unsafe=False)
+    whole_tried = "safe" not in kinds or attempt.proceed(state, unsafe=False, most=_TRIED)
     safely, tried = _ended(report, state), dict(state.held)
     if "unsafe" in kinds or tried:
-        attempt.proceed(state, unsafe=True)
+        whole_tried &= attempt.proceed(state, unsafe=True, most=_TRIED)
     ended = _ended(report, state)
 
     def outcome(finding: Finding) -> Finding:
         fix, mine = finding.fix, _identity(finding)
         if fix is None or not fix.edits or finding in (safely if fix.applicability == "safe" else ended):
+            return finding
+        if not (whole_tried or mine in tried or mine in state.refused):
             return finding
         _, why = tried.get(mine) or state.refused.get(mine) or (finding, "it needs edits outside this run")
         if finding in ended:
