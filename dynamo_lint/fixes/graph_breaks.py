@@ -199,6 +199,9 @@ def choose_by_where(finding: Finding, bench: Workbench) -> Fix:
     choice = _choice(file, test)
     if not _gives_bool(judge, test):
         raise Unclear("the test is no tensor of bools")
+    for compared in (node for node in ast.walk(test) if isinstance(node, ast.Compare)):
+        if not any(map(judge.is_tensor, (compared.left, *compared.comparators))):
+            raise Unclear("the test is about a number, and no tensor is in it")
     for side in (test, choice.yes, choice.no):
         if not judge.is_tensor(side) and side is not test:
             raise Unclear("a side is no tensor")

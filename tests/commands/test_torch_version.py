@@ -222,7 +222,7 @@ def test_check_its_settings_and_doctor_say_the_same(
     assert cli.run(["--show-settings"]) == 0
     assert f'torch-version = "2.6"  # {where}\n' in capsys.readouterr().out
     assert cli.run(["rule", "DYN101"]) == 0
-    assert f"Measured tables are those of torch 2.6 ({where}).\n" in capsys.readouterr().err
+    assert f"Measured tables are those of torch 2.6 ({where}).\n" in capsys.readouterr().out
     checks = examine(surroundings({}, [], with_torch(Settings()), None))
     advice = f"judged as torch 2.6 ({where}); name another with --torch-version"
     assert f"torch is not installed here; {advice}" in [one.message for one in checks]
