@@ -43,7 +43,7 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.interpreter.sizes import combined, indexed
 from dynamo_lint.interpreter.tracing import Tracing
-from dynamo_lint.models.drivers import CONFIGURATION, GRADIENTS, MODES, NAMES
+from dynamo_lint.models.drivers import CONFIGURATION, GRADIENTS, MODES, NAMES, OF_TENSORS
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 
 ROUNDS = 16
@@ -696,6 +696,10 @@ class Expressions(Tracing):
                 return owner.grad
             case Tensor() if name == "dtype" and owner.dtype is not None:
                 return External(owner.dtype)
+            case Tensor() if name in OF_TENSORS:
+                return OF_TENSORS[name]
+            case Tensor() if name in {"ndim", "grad"} and owner.shape is not None:
+                return len(owner.shape) if name == "ndim" else Tensor(owner.shape, dtype=owner.dtype)
             case Tensor() if name in {"T", "mT", "data", "real", "grad"}:
                 return self.tracked(Tensor(), [owner])
         return Method(owner, name)

@@ -74,6 +74,8 @@ class Run:
     """It is a test."""
     cuts: tuple[Cut, ...]
     """What was given up, in order."""
+    weakened: bool = False
+    """Something was not done as Python does it: the run shows what happens, and not how often at most."""
 
 
 def runs(tables: Tables) -> tuple[Run, ...]:
@@ -111,7 +113,8 @@ def _runs(tables: Tables) -> Iterator[Run]:
         cuts = tuple(stage.cuts.values())
         changes = tuple(stage.recompiles), tuple(stage.stale), tuple(stage.skipped)
         steps += stage.steps
-        yield Run(root, met, *changes, idle, calls, alike, versions, assigned, tried, cuts)
+        weakened = stage.cut_at is not None
+        yield Run(root, met, *changes, idle, calls, alike, versions, assigned, tried, cuts, weakened)
 
 
 def _not_begun(tables: Tables, root: FunctionRef) -> Run:

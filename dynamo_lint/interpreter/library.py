@@ -556,7 +556,7 @@ class Library(Compiled):
         optimizer.attributes |= {
             "param_groups": [options | group for group in groups],
             "defaults": options,
-            "state": {},
+            "state": Defaults(External("builtins.dict"), {}),
         }
 
     def _of_optimizer(self, optimizer: Object, name: str) -> object:

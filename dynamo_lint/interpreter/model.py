@@ -434,8 +434,8 @@ def is_known(value: object) -> bool:
 
 
 def is_key(value: object) -> bool:
-    """Whether a value is a number, a text, None, a member, or a small tuple of such: it can be looked up."""
-    return is_small(value) and _is_made_of(value, (tuple,), (*PLAIN, Member))
+    """Whether a value can be looked up: a number, a text, None, a small tuple of such, or what is itself alone."""
+    return is_small(value) and _is_made_of(value, (tuple,), (*PLAIN, Member, Tensor, ClassObject, External))
 
 
 def _is_made_of(value: object, containers: tuple[type, ...], parts: tuple[type, ...]) -> bool:

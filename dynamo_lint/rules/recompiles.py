@@ -42,6 +42,8 @@ class _Cause:
     calls: int
     """Calls of the compiled function in all."""
     tried: bool
+    weakened: bool
+    """The program may do more than its run shows."""
 
     @property
     def last(self) -> Recompile:
@@ -94,7 +96,7 @@ def _causes(recompiles: Iterable[Recompile], run: Run, tables: Tables) -> Iterat
     for group in groups.values():
         sure = [one for one in group.values() if not one.doubt]
         found = tuple(sure or group.values())
-        yield _Cause(_code(found), found, run.calls[found[-1].target], run.tried)
+        yield _Cause(_code(found), found, run.calls[found[-1].target], run.tried, run.weakened)
 
 
 def _state(one: Recompile, tables: Tables) -> object:
@@ -162,7 +164,10 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
     effect, entries = _effect(cause, context)
     last = cause.last
     region, name = unit_name(last.target), title(last)
-    exact = last.guard.source not in last.cache.unknown and cause.calls > context.recompile_limit
+    most = last.guard.source not in last.cache.unknown and not cause.weakened
+    exact = (most and cause.calls > context.recompile_limit) or len(
+        cause.recompiles
+    ) >= context.recompile_limit
     library = isinstance(last.holder, Object) and isinstance(last.holder.kind, str)
     limit, each = context.recompile_limit, "instance" if effect == "per-instance" else "value"
     cost = costs(effect, entries, limit, "one extra compile, at the first change", each)
