@@ -368,6 +368,10 @@ class Calls(Library):
                 return None
             case "__getattribute__":
                 return self.attribute(receiver, key, site)
+            case "__getattr__":
+                if key in receiver.attributes:
+                    return self.attribute(receiver, key, site)
+                raise Failed(frozenset({"AttributeError", "Exception", "BaseException"}))
         return MISSING
 
     def inherited(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
@@ -22,6 +22,7 @@ from dynamo_lint.interpreter.model import (
     Defaults,
     Elements,
     External,
+    Failed,
     FileValue,
     Frame,
     Manager,
@@ -43,7 +44,7 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.interpreter.sizes import combined, indexed
 from dynamo_lint.interpreter.tracing import Tracing
-from dynamo_lint.models.drivers import CONFIGURATION, GRADIENTS, MODES, NAMES, OF_TENSORS
+from dynamo_lint.models.drivers import CONFIGURATION, GRADIENTS, MODES, NAMES
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 
 ROUNDS = 16
@@ -93,6 +94,8 @@ _COMPARING: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.NotIn: ("__contains__", ""),
 }
 """By comparison, its method, and that of the other operand if the first has none."""
+_PLAINLY_FALSE = NAMES["false_of_plain_tensors"] - {"is_complex", "is_conj", "is_neg"}
+"""Attributes of tensors; the others are methods."""
 _UNGUARDED = (ast.Add, ast.Sub, ast.Mult)
 _MOST_UNGUARDED = 64
 """`torch._dynamo.config.computed_lazy_constant_max_nodes`."""
@@ -320,16 +323,15 @@ class Expressions(Tracing):
     def _of_sourced(self, left: object, op: ast.operator, right: object) -> object:
         """The result of an operator on what compiled code has read: with a symbol it stays one."""
         if isinstance(left, Tensor) or isinstance(right, Tensor):
-            symbolic = not isinstance(op, ast.Pow)
+            number = left if isinstance(right, Tensor) else right
+            whole = isinstance(number, Sourced) and isinstance(number.raw, int)
+            turned = isinstance(op, ast.Sub) and isinstance(
+                right, Tensor
+            )  # `rsub` takes a float as a constant
+            symbolic = whole or not (isinstance(op, ast.Pow) or turned)
             return self.binary(self.use(left, symbolic), op, self.use(right, symbolic))
-        if isinstance(op, ast.Pow):
-            return self.binary(self.use(left), op, self.use(right))
-        if isinstance(left, Sourced) and self.is_symbol(left):
-            other = self.use(right)
-            return self._derived(left, lambda value: self.binary(value, op, other))
-        if isinstance(right, Sourced) and self.is_symbol(right):
-            first = self.use(left)
-            return self._derived(right, lambda value: self.binary(first, op, value))
+        if self.symbols_of((left, right)):
+            return self.derived((left, right), lambda one, other: self.binary(one, op, other))
         if (computed := self._unguarded(left, op, right)) is not None:
             return computed
         return self.binary(self.use(left), op, self.use(right))
@@ -350,10 +352,23 @@ class Expressions(Tracing):
         others = (*first.others, *(part for one in more for part in (one, *one.others)))
         return Sourced(first.raw, first.source, lambda _: result, others, operations)
 
-    def _derived(self, value: Sourced, compute: Callable[[object], object]) -> object:
-        before = value.compute
-        whole = compute if before is None else lambda raw: compute(before(raw))
-        return Sourced(value.raw, value.source, whole)
+    def symbols_of(self, values: Iterable[object]) -> list[Sourced]:
+        """Those of some values that are symbols in the graph."""
+        return [one for one in values if isinstance(one, Sourced) and self.is_symbol(one)]
+
+    def derived(self, values: Sequence[object], compute: Callable[..., object]) -> object:
+        """What is computed with symbols among some values: a symbol too, as the first of them varies."""
+        symbols = self.symbols_of(values)
+        first = symbols[0]
+        given = [one if one is first else self.use(one, symbolic=True) for one in values]
+        before = first.compute
+
+        def whole(raw: object) -> object:
+            number = raw if before is None else before(raw)
+            return compute(*(number if one is first else one for one in given))
+
+        others = (*first.others, *(part for one in symbols[1:] for part in (one, *one.others)))
+        return Sourced(first.raw, first.source, whole, others)
 
     def tracked(self, result: object, inputs: Iterable[object]) -> object:
         """A tensor that requires a gradient if any tensor that it is made of does."""
@@ -368,6 +383,8 @@ class Expressions(Tracing):
         made = self.special(value, _UNARY.get(type(node.op), ""), [], self.current)
         if made is not MISSING:
             return made
+        if not isinstance(node.op, ast.Not) and self.symbols_of((value,)):
+            return self.derived((value,), lambda one: _unary(node.op, one))
         if isinstance(value, Sourced) and not isinstance(node.op, ast.Not):
             value = self.use(value)
         if isinstance(node.op, ast.Not):
@@ -375,21 +392,18 @@ class Expressions(Tracing):
             return UNKNOWN if truth is None else not truth
         if isinstance(value, Tensor):
             return self.tracked(Tensor(value.shape), [value])
-        if isinstance(node.op, ast.Invert):
-            return ~value if isinstance(value, int) and not is_stand_in(value) else UNKNOWN
-        if not isinstance(value, int | float):
-            return UNKNOWN
-        result = -value if isinstance(node.op, ast.USub) else +value
-        if is_stand_in(value):
-            return Size(result) if isinstance(result, int) else Measured(result)
-        return result
+        return _unary(node.op, value)
 
     def _Compare(self, node: ast.Compare, frame: Frame) -> object:
         left = self.number(self.value(node.left, frame))
         for op, other in zip(node.ops, node.comparators, strict=True):
             right = self.number(self.value(other, frame))
             made = self._compared_by_method(left, op, right)
-            if isinstance(op, ast.In | ast.NotIn):
+            if isinstance(op, ast.Is | ast.IsNot) and (left is None or right is None):
+                left, right = self.typed(left), self.typed(right)
+            elif isinstance(op, ast.In | ast.NotIn) and not (
+                self.symbols_of((left,)) and isinstance(right, tuple)
+            ):
                 left, right = self.use(left), self._searched(left, right)
             answer = self.compared(left, right, partial(comparison, op)) if made is MISSING else made
             if answer is not True:
@@ -418,7 +432,16 @@ class Expressions(Tracing):
                     self.absent(container, "item", key, present=key in container)
             case list() if self.trace is not None:
                 return [self.use(one) for one in self.each(container)]
+            case Method(Object() as owner, "__dict__") if owner.complete:
+                return [name for name in owner.attributes if not self._is_registered(owner, name)]
         return self.use(container)
+
+    def _is_registered(self, owner: Object, name: str) -> bool:
+        """Whether a module keeps an attribute among its parameters, buffers or modules."""
+        held = owner.attributes[name]
+        return self.is_module(owner) and (
+            name in owner.buffers or (isinstance(held, Object) and self.is_module(held))
+        )
 
     def _BoolOp(self, node: ast.BoolOp, frame: Frame) -> object:
         ends = isinstance(node.op, ast.Or)
@@ -507,6 +530,8 @@ class Expressions(Tracing):
                 value = items
             case Method(Tensor(), "shape") if isinstance(index, int):
                 return Size(SOME)
+            case Method(Object(attributes=attributes), "__dict__"):
+                return attributes.get(index, UNKNOWN) if isinstance(index, str) else UNKNOWN
             case External("os.environ"):
                 return self.settings.get(f"os.environ.{index}", (UNKNOWN, None))[0]
             case Defaults(factory=factory) if is_key(index) and index not in value:
@@ -696,8 +721,8 @@ class Expressions(Tracing):
                 return owner.grad
             case Tensor() if name == "dtype" and owner.dtype is not None:
                 return External(owner.dtype)
-            case Tensor() if name in OF_TENSORS:
-                return OF_TENSORS[name]
+            case Tensor() if name in _PLAINLY_FALSE:
+                return False
             case Tensor() if name in {"ndim", "grad"} and owner.shape is not None:
                 return len(owner.shape) if name == "ndim" else Tensor(owner.shape, dtype=owner.dtype)
             case Tensor() if name in {"T", "mT", "data", "real", "grad"}:
@@ -728,12 +753,27 @@ class Expressions(Tracing):
         found = self._of_class(owner.kind, name, owner)
         if found is UNKNOWN and self.peek(owner, name) is MISSING:
             asked = self.project.method(owner.kind, "__getattr__")
-            if asked is not None and not name.startswith("__"):
-                return self.invoke(self.code(asked, owner), [name], {}, site)
+            of_module = self.is_module(owner) and (
+                name[0] == "_" or name in NAMES["of_modules"] | NAMES["returns_self"]
+            )
+            if asked is not None and not name.startswith("__") and not of_module:
+                return self._asked(asked, owner, name, site)
         if found is UNKNOWN:
             known = self.peek(owner, name)
             return Method(owner, name) if known is MISSING else self.read(owner, "attribute", name, known)
         return found if isinstance(found, Closure | Wrapper) else self.read(owner, "attribute", name, found)
+
+    def _asked(self, asked: FunctionRef, owner: Object, name: str, site: Site) -> object:
+        """The value that `__getattr__` gives for a name; not known if it has none."""
+        if self.active[asked]:
+            return Method(owner, name)  # for a name in its own body, which it would ask for without end
+        self.catching += 1
+        try:
+            return self.invoke(self.code(asked, owner), [name], {}, site)
+        except Failed:
+            return Method(owner, name)
+        finally:
+            self.catching -= 1
 
     def assigned(self, ref: ClassRef, name: str) -> object:
         """The value that was assigned to a class or a base of it, or stands in its body; else MISSING."""
@@ -889,6 +929,18 @@ def _bits(left: object, op: ast.operator, right: object) -> object:
 _IDENTICAL = (Object, ClassObject, Closure, Member, External, bool)
 
 
+def _unary(op: ast.unaryop, value: object) -> object:
+    """The result of `-`, `+` or `~` on a number."""
+    if isinstance(op, ast.Invert):
+        return ~value if isinstance(value, int) and not is_stand_in(value) else UNKNOWN
+    if not isinstance(value, int | float):
+        return UNKNOWN
+    result = -value if isinstance(op, ast.USub) else +value
+    if is_stand_in(value):
+        return Size(result) if isinstance(result, int) else Measured(result)
+    return result
+
+
 def comparison(op: ast.cmpop, left: object, right: object) -> object:
     """Whether a comparison holds, if that is known."""
     if isinstance(op, ast.Is | ast.IsNot) and (left is None or right is None):
@@ -909,7 +961,9 @@ def comparison(op: ast.cmpop, left: object, right: object) -> object:
     ):
         return (left == right) is isinstance(op, ast.Eq)
     if isinstance(right, dict) and isinstance(op, ast.In | ast.NotIn):
-        right = [*right]
+        if not is_key(left) or is_stand_in(left) or (left not in right and not all(map(is_key, right))):
+            return UNKNOWN
+        return (left in right) is isinstance(op, ast.In)
     if isinstance(left, Measured) and isinstance(op, ast.Eq | ast.NotEq) and isinstance(right, int | float):
         return (left == right) is isinstance(op, ast.Eq)
     if not is_known(left) or not is_known(right) or is_stand_in(left) or is_stand_in(right):

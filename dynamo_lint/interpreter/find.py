@@ -23,7 +23,7 @@ from dynamo_lint.interpreter.model import (
     Object,
     Site,
 )
-from dynamo_lint.interpreter.stage import STEPS, Failing
+from dynamo_lint.interpreter.stage import Failing
 from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.models.drivers import MODULES, NAMES
 from dynamo_lint.program.files import in_tests, is_for_tests, is_rehearsal
@@ -38,7 +38,7 @@ from dynamo_lint.values.points_to import points_to_of
 
 _MOST = 400
 """Functions interpreted in one project."""
-_STEPS = 240_000
+_STEPS = 480_000
 """Steps after which no other is begun."""
 _PROBE = "probe_"
 _ENOUGH = 3
@@ -199,7 +199,7 @@ def _run(stage: Runner, root: FunctionRef) -> None:
     except Failed:
         stage.give_up(stage.current, "an exception that nothing catches")
     except (Exhausted, RecursionError):
-        stage.give_up(stage.current, f"a run of more than {STEPS} steps")
+        stage.give_up(stage.current, f"a run of more than {stage.steps - 1:,} steps")
 
 
 def _call(stage: Runner, root: FunctionRef) -> None:

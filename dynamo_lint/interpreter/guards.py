@@ -72,6 +72,12 @@ def value_of(value: object) -> object:
     return guarded_part(value)
 
 
+def type_of(value: object) -> object:
+    """The type of a value: which class it is of for Dynamo."""
+    part = guarded_part(value)
+    return part if isinstance(part, tuple | Unknown) else type(part).__name__
+
+
 def length_of(value: object) -> object:
     """The length of a container, or its type if it has none."""
     if isinstance(value, Object):
@@ -215,7 +221,10 @@ class Cache:
     def failures(
         self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve
     ) -> list[str | Guard]:
-        """The checks of the nearest entry that fail: a mode, the sizes, guards; none for the first call."""
+        """The checks of the nearest entry that fail: a mode, the sizes, guards; none for the first call.
+
+        What some other entry was compiled for as it is now explains nothing, if anything else does.
+        """
         differences: list[list[str | Guard]] = []
         for entry in reversed(self.entries):
             changed: list[str | Guard] = [
@@ -229,7 +238,23 @@ class Cache:
             self.telling.update(guard.source for guard in broken)
             changed += broken
             differences.append(changed)
-        return min(differences, key=len) if differences else []
+        fresh = self._fresh(differences)
+        return min(fresh or differences, key=len, default=[])
+
+    def _fresh(self, differences: list[list[str | Guard]]) -> list[list[str | Guard]]:
+        """Of the checks that fail in each entry, those that hold in none; no entries that have none."""
+        broken = [{_place(one) for one in changed} for changed in differences]
+        checked = [{_place(one) for one in entry.guards} for entry in reversed(self.entries)]
+        covered = {
+            place
+            for fails, places in zip(broken, checked, strict=True)
+            for place in places
+            if place not in fails
+        }
+        named = {place for fails in broken for place in fails if isinstance(place, str)}
+        covered |= {name for name in named if not all(name in fails for fails in broken)}
+        fresh = [[one for one in changed if _place(one) not in covered] for changed in differences]
+        return [one for one in fresh if one]
 
     def states(self, mode: str) -> dict[object, Site]:
         """The values of a mode that there are versions for, each with the call that compiled the first."""
@@ -289,6 +314,11 @@ class Cache:
                 axes.append(f"s{size}" if turns else size)
             pattern.append(tuple(axes))
         self.entries.append(Entry(tuple(pattern), dict(modes), called, guards, burned, unguarded))
+
+
+def _place(check: str | Guard) -> str | Source:
+    """What a check is about: a mode, the sizes of arguments, or where a value comes from."""
+    return check.source if isinstance(check, Guard) else check
 
 
 def _is_of_constant(guard: Guard) -> bool:
@@ -393,10 +423,14 @@ class Recompile:
         return sum(write.traced for write in self.history)
 
     @property
-    def tested(self) -> bool:
-        """Whether comparisons or sizes depend on it: more values may compile again."""
+    def in_doubt(self) -> bool:
+        """Whether it is not known that the guard is made, or that it fails."""
+        return self.doubt or self.guard.doubt
+
+    def decides(self, *what: str) -> bool:
+        """Whether comparisons (`test`) or sizes (`size`) depend on it: more values may compile again."""
         return any(
-            guard.source == self.guard.source and guard.what in {"test", "size"}
+            guard.source == self.guard.source and guard.what in what
             for entry in self.cache.entries
             for guard in entry.guards
         )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections.abc
 import itertools
 import math
+import numbers
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -26,6 +28,7 @@ from dynamo_lint.interpreter.model import (
     CompileCall,
     Decorated,
     Defaults,
+    Elements,
     External,
     Hook,
     Manager,
@@ -84,6 +87,8 @@ _OF_TEXT = frozenset(name for name in vars(str) if name[0] != "_") - {
 _NUMBERS = frozenset(
     {"min", "max", "sum", "float", "int", "str", "bool", "abs", "any", "all", "round", "divmod"}
 )
+_OF_PYTHON = frozenset({"builtins", "numbers", "collections.abc", "typing"})
+"""Packages whose classes are asked what they are instances of."""
 _HARMLESS = frozenset({"torch", "builtins", *sys.stdlib_module_names})
 """Packages whose functions change no object that they are given."""
 SPECIAL = frozenset({"forward", "_call_impl"})
@@ -155,7 +160,7 @@ class Library(Compiled):
         """The parameters of a module of torch, without those of the modules in it."""
         kind = module.kind.rpartition(".")[2] if isinstance(module.kind, str) else ""
         if "weight" not in module.attributes and kind.startswith(tuple(NAMES["learning"])):
-            for name in ("weight", "bias"):
+            for name in ("weight", "bias") if "bias" not in module.attributes else ("weight",):
                 module.attributes[name] = Tensor(static=True, grad=True, dtype=sizes.FLOAT)
                 module.buffers.add(name)
         return [one for one in module.attributes.values() if isinstance(one, Tensor)]
@@ -317,6 +322,8 @@ class Library(Compiled):
         if name == "requires_grad_":
             self.assign(tensor, "requires_grad", given[0] if given else True, self.current)
             return tensor
+        if (answer := _of_kind(name, tensor)) is not None:
+            return answer
         if name in {"item", "tolist"}:
             if self.trace is not None:
                 self.trace.compiles = False  # Dynamo breaks the graph
@@ -534,10 +541,12 @@ class Library(Compiled):
         """Give a module of torch what it is made with, and parameters of the sizes that follow."""
         given = dict(zip(MADE_WITH.get(kind, ()), arguments, strict=False)) | keywords
         shape = sizes.weights(kind, given)
+        if keywords.get("bias") is False or kind in NAMES["without_bias"]:
+            module.attributes["bias"] = None
         if shape is not None:
             module.attributes |= {name: given[name] for name in MADE_WITH[kind][:2]}
-            weight, bias = self.parameters(module)
-            weight.shape, bias.shape = shape, shape[:1]
+            for number, tensor in enumerate(self.parameters(module)):
+                tensor.shape = shape[:1] if number else shape
 
     def _optimizer(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> object:
         """An optimizer of torch with the options of its one group, or a schedule with its optimizer."""
@@ -585,7 +594,12 @@ class Library(Compiled):
 
     def _operation(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> object:
         """Call a function of torch."""
-        given, named = self._operands(dotted.rpartition(".")[2], arguments, keywords)
+        name = dotted.rpartition(".")[2]
+        given, named = self._operands(name, arguments, keywords)
+        if name == "is_tensor" and given:
+            return self._is_instance(given[0], External("torch.Tensor"))
+        if given and isinstance(given[0], Tensor) and (answer := _of_kind(name, given[0])) is not None:
+            return answer
         tensor = made(dotted, given, named)
         parts = [*given, *named.values()]
         parts += [one for part in given if isinstance(part, list | tuple) for one in part]
@@ -623,7 +637,11 @@ class Library(Compiled):
     ) -> object:
         """Call a function of Python."""
         module, _, name = dotted.rpartition(".")
-        if name not in _TAKING_SOURCES:
+        if self.trace is not None and (computed := self._calculated(dotted, arguments)) is not MISSING:
+            return computed
+        if dotted in {"builtins.isinstance", "builtins.callable"}:
+            arguments = [self.typed(one) for one in arguments]
+        elif name not in _TAKING_SOURCES:
             arguments = [self.use(one) for one in arguments]
             keywords = {key: self.use(one) for key, one in keywords.items()}
         first = arguments[0] if arguments else UNKNOWN
@@ -662,6 +680,25 @@ class Library(Compiled):
             case "os" | "os.environ", _:
                 return self._environment(name, arguments, site)
         return self._standard(module, name, arguments, keywords, site)
+
+    def _calculated(self, dotted: str, arguments: list[object]) -> object:
+        """What a function of Python makes of symbols, a symbol too; MISSING if it takes them as constants."""
+        flat = dotted == "builtins.sum" and len(arguments) == 1 and isinstance(arguments[0], list | tuple)
+        values = [*arguments[0]] if flat and isinstance(arguments[0], list | tuple) else arguments
+        symbols = self.symbols_of(values)
+        whole = all(isinstance(one.raw, int) for one in symbols)
+        if not symbols or dotted not in NAMES["calculates" if not whole else "calculates_integers"]:
+            return MISSING
+        module, _, name = dotted.rpartition(".")
+
+        def compute(*given: object) -> object:
+            return (
+                _of_math(name, [*given])
+                if module == "math"
+                else self._number(name, [[*given]] if flat else [*given])
+            )
+
+        return self.derived(values, compute)
 
     def _standard(
         self, module: str, name: str, arguments: list[object], keywords: dict[str, object], site: Site
@@ -820,11 +857,10 @@ class Library(Compiled):
                 return False if own.startswith(MODULES) else None
             case Tensor(), _:
                 return kind == External("torch.Tensor")
-            case bool() | int() | float() | str() | list() | tuple() | None, External(dotted) if (
-                dotted.startswith("builtins.") and not isinstance(value, Measured)
-            ):
-                held = getattr(builtins, dotted.rpartition(".")[2], None)
-                return isinstance(value, held) if isinstance(held, type) else None
+            case bool() | int() | float() | str() | list() | tuple() | dict() | None, External(dotted):
+                return _is_plainly(value, dotted)
+            case bool() | int() | float() | str() | list() | tuple() | dict() | None, ClassObject():
+                return False
         return None
 
     def _has(self, owner: object, name: str) -> object:
@@ -923,6 +959,26 @@ def _named(module: Object, deep: bool, above: str = "") -> Iterator[tuple[str, O
                 yield from _named(part, deep, way)
             else:
                 yield way, part
+
+
+def _is_plainly(value: object, dotted: str) -> bool | None:
+    """Whether a value of Python is of a class by its dotted name; None if that is not known."""
+    package, _, name = dotted.rpartition(".")
+    if dotted.startswith("torch."):
+        return dotted == "torch.Size" and None
+    module = {"builtins": builtins, "numbers": numbers}.get(package, collections.abc)
+    kind = getattr(module, name, None) if package in _OF_PYTHON else None
+    if not isinstance(kind, type) or isinstance(value, Measured | Elements | Defaults):
+        return None
+    return isinstance(value, kind)
+
+
+def _of_kind(name: str, tensor: Tensor) -> bool | None:
+    """Whether a tensor is of the kind that a function asks for; None if that is not known, or not asked."""
+    if name in {"is_complex", "is_floating_point"} and tensor.dtype is not None:
+        kinds = ("complex",) if name == "is_complex" else ("float", "bfloat", "half", "double")
+        return tensor.dtype.removeprefix("torch.").startswith(kinds)
+    return False if name in NAMES["false_of_plain_tensors"] else None
 
 
 def _length(value: object) -> object:

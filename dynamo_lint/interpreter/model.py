@@ -434,7 +434,7 @@ def is_known(value: object) -> bool:
 
 
 def is_key(value: object) -> bool:
-    """Whether a value can be looked up: a number, a text, None, a small tuple of such, or what is itself alone."""
+    """Whether a value can be looked up: a number, a text, None, a tensor, a class, a small tuple of such."""
     return is_small(value) and _is_made_of(value, (tuple,), (*PLAIN, Member, Tensor, ClassObject, External))
 
 

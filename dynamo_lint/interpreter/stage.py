@@ -42,7 +42,9 @@ AUTOMATIC = f"{CONFIGURATION}.automatic_dynamic_shapes"
 STATIC = f"{CONFIGURATION}.assume_static_by_default"
 UNSPEC_INT = f"{CONFIGURATION}.allow_unspec_int_on_nn_module"
 STEPS = 100_000
-"""Statements, expressions and calls that one run may take: half a second."""
+"""Statements, expressions and calls that one run may take before it meets compiled code: half a second."""
+STEPS_BEHIND = 300_000
+"""The same for one that has met some."""
 DEEPEST = 24
 """Calls within calls."""
 RECURSION = 3
@@ -197,7 +199,7 @@ class Stage:
             Exhausted: when it has taken as many as it may.
         """
         self.steps += count
-        if self.steps > STEPS or self.depth > DEEPEST:
+        if self.depth > DEEPEST or self.steps > (STEPS_BEHIND if self.met else STEPS):
             raise Exhausted
 
     def give_up(self, site: Site, why: str) -> None:

@@ -384,7 +384,15 @@ class Runner(Calls):
         yield from self._arms([node.body, node.orelse], frame)
 
     def _arms(self, bodies: Sequence[Sequence[ast.stmt]], frame: Frame) -> Iterator[object]:
-        """Run blocks of which it is not known which runs, each with the names as they were before."""
+        """Run blocks of which it is not known which runs, each with the names as they were before.
+
+        One that ends in a `raise` which nothing catches has no part in what comes behind it.
+        """
+        if not self.catching:
+            bodies = [body for body in bodies if not (body and isinstance(body[-1], ast.Raise))]
+        if len(bodies) == 1:
+            yield from self.block(bodies[0], frame)
+            return
         before = {name: value for name, value in frame.names.items() if isinstance(value, PLAIN)}
         first: dict[str, object] = {}
         for body in bodies:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant
 from dynamo_lint.interpreter.guards import (
@@ -17,6 +18,7 @@ from dynamo_lint.interpreter.guards import (
     presence_of,
     size_of,
     sizes_of,
+    type_of,
     value_of,
 )
 from dynamo_lint.interpreter.model import (
@@ -48,6 +50,7 @@ from dynamo_lint.state.model import Key
 
 MEASURES: Mapping[str, Callable[[object], object]] = {
     "value": value_of,
+    "type": type_of,
     "length": length_of,
     "keys": keys_of,
     "presence": presence_of,
@@ -150,7 +153,12 @@ class Tracing(Stage):
     ) -> None:
         """Guard on what a source leads to."""
         trace = self.trace
-        if trace is None or not trace.compiles or (source, key or what) in trace.guards:
+        if trace is None or not trace.compiles:
+            return
+        before = trace.guards.get((source, key or what))
+        if before is not None:
+            if before.doubt and not self.doubt:
+                trace.guards[source, key or what] = replace(before, doubt=False)
             return
         measure = measure or MEASURES[what]
         trace.guards[source, key or what] = Guard(
@@ -246,6 +254,15 @@ class Tracing(Stage):
         for one in value.others:
             self.use(one, symbolic)
         return value.value
+
+    def typed(self, value: object) -> object:
+        """The plain value of what is asked for its type alone, or whether it is None."""
+        if not isinstance(value, Sourced):
+            return value
+        if isinstance(value.raw, int | float) and not isinstance(value.raw, bool):
+            self.guard(value.source, "type", value.raw)
+            return value.value
+        return self.use(value)
 
     def _parted(self, value: tuple[object, ...], convert: Callable[[object], object]) -> object:
         """A tuple with its parts converted, if one is not used yet; not known if there are very many."""

@@ -67,13 +67,13 @@ def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> I
     for run in runs(tables):
         for cause in _causes(run.recompiles, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
-            yield replace(found, severity="note") if cause.last.doubt else found
+            yield replace(found, severity="note") if cause.last.in_doubt else found
         for cause in _causes(run.skipped, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
             skipping = not cause.last.guard.dropped
             why = "a stance skips the guards of these calls" if skipping else "a filter drops that guard"
             late = as_stale(rules["DYN303"], found, why)
-            yield replace(late, severity="note") if run.tried or cause.last.doubt else late
+            yield replace(late, severity="note") if run.tried or cause.last.in_doubt else late
         for stale in {
             (one.what, one.target): one for one in run.stale if not one.doubt and one.hook is None
         }.values():
@@ -90,20 +90,23 @@ def _causes(recompiles: Iterable[Recompile], run: Run, tables: Tables) -> Iterat
     """The compiles by the state: that of several objects of a class is one."""
     groups: dict[tuple[object, ...], dict[int, Recompile]] = {}
     for one in recompiles:
-        if not one.guard.doubt and (one.guard.source.steps or one.guard.source.name != "self"):
+        if one.guard.source.steps or one.guard.source.name != "self":
             key = (one.target, _state(one, tables), one.guard.what == "gradient", one.instance)
             groups.setdefault(key, {})[one.time] = one
     for group in groups.values():
-        sure = [one for one in group.values() if not one.doubt]
+        sure = [one for one in group.values() if not one.in_doubt]
         found = tuple(sure or group.values())
         yield _Cause(_code(found), found, run.calls[found[-1].target], run.tried, run.weakened)
 
 
 def _state(one: Recompile, tables: Tables) -> object:
-    """The state as one thing: an attribute of the class that declares it."""
+    """The state as one thing: an attribute of the class that declares it, or all that one line replaces."""
     if isinstance(getattr(one.holder, "kind", None), str) or not one.keys:
         return one.guard.source
-    return tables.initial.declared_in(one.keys[0]), one.keys[0].attribute
+    write, attribute = _last_write(one), one.keys[0].attribute
+    if write is not None and isinstance(write.value, list | tuple | dict):
+        attribute = _ITEMS.sub("", attribute)
+    return tables.initial.declared_in(one.keys[0]), attribute
 
 
 def _code(group: Sequence[Recompile]) -> str:
@@ -155,9 +158,10 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     expected = cause.recompiles[0].guard.expected
     dtype = isinstance(expected, External) and _DTYPE.fullmatch(expected.dotted) is not None
     chosen = (dtype or isinstance(expected, str | Member)) and not isinstance(cause.last.now, Tensor)
-    if entries == 2 and not (cause.last.tested or chosen):
+    open_ended = cause.last.decides("size") or (cause.weakened and cause.last.decides("test"))
+    if entries == 2 and not (open_ended or chosen):
         return "once", 2
-    return "per-value", entries if not cause.last.tested else None
+    return "per-value", entries if not open_ended else None
 
 
 def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Finding:
@@ -187,7 +191,7 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
         step=f"changes `{name}`",
         related=tuple(_related(cause)),
     )
-    met = Met("guard", cause.site, last.called, last.target, last.doubt, last.compile, tried=cause.tried)
+    met = Met("guard", cause.site, last.called, last.target, last.in_doubt, last.compile, tried=cause.tried)
     return stated(rule, tables, context, cause.site, claim, met)
 
 
@@ -368,7 +372,8 @@ _COUNTED = frozenset(_RANKS)
 def _with_cost(known: Finding, shown: Finding) -> Finding:
     if known.effect == shown.effect:
         return known
-    if known.effect == "per-value" and known.code not in {"DYN102", "DYN106"}:
+    counted = known.code not in {"DYN102", "DYN106"} and (known.code != "DYN109" or known.entries is not None)
+    if known.effect == "per-value" and counted:
         return known  # a flag or a text: a rule knows how many values it has
     severity = "note" if "note" in (known.severity, shown.severity) else shown.severity
     return replace(known, effect=shown.effect, entries=shown.entries, cost=shown.cost, severity=severity)
