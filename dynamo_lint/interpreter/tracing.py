@@ -305,12 +305,22 @@ class Tracing(Stage):
 
     def compared(self, left: object, right: object, compute: Callable[[object, object], object]) -> object:
         """The outcome of a comparison: with a symbol in it, Dynamo guards on the outcome alone."""
-        if isinstance(left, Sourced) and not isinstance(right, Sourced | Tensor) and self.is_symbol(left):
-            return self._outcome(left, lambda value: compute(value, right))
-        if isinstance(right, Sourced) and not isinstance(left, Sourced | Tensor) and self.is_symbol(right):
-            return self._outcome(right, lambda value: compute(left, value))
-        tensors = isinstance(left, Tensor) or isinstance(right, Tensor)
-        return compute(self.use(left, symbolic=tensors), self.use(right, symbolic=tensors))
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            return compute(self.use(left, symbolic=True), self.use(right, symbolic=True))
+        first, second = self.use_raw(left), self.use_raw(right)
+        answer: object = MISSING
+        for value, turned in ((left, False), (right, True)):
+            if not (isinstance(value, Sourced) and self.is_symbol(value)):
+                self.use(value)
+            elif turned:
+                answer = self._outcome(value, lambda number: compute(first, number))
+            else:
+                answer = self._outcome(value, lambda number: compute(number, second))
+        return (
+            compute(self.use(left, symbolic=True), self.use(right, symbolic=True))
+            if answer is MISSING
+            else answer
+        )
 
     def _outcome(self, value: Sourced, compute: Callable[[object], object]) -> object:
         def measure(raw: object) -> object:
