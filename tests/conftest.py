@@ -5,9 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests import forked
 
 # Each process that a test starts would compile the whole program anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -45,6 +48,14 @@ def folder_for_caches(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyt
     folder = tmp_path_factory.mktemp("caches")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def python_with_torch() -> Iterator[str]:
+    """A Python that has imported torch already: see tests/forked.py."""
+    pytest.importorskip("torch")
+    with forked.python_with_torch() as python:
+        yield python
 
 
 @pytest.fixture
