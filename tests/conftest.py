@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import forked
+from tests.lints import Shared
 
 # Each process that a test starts would compile the whole program anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -40,6 +41,13 @@ def interrupts_are_heard() -> None:
     # those that interrupt a run would wait for ever.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def lints_are_shared(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """All processes of a run find what one of them has asked the linter about a program."""
+    folder = tmp_path_factory.getbasetemp()
+    Shared.folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "lints"
 
 
 @pytest.fixture(autouse=True)
