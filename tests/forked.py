@@ -140,7 +140,8 @@ def _run(asked: dict[str, object], streams: list[int]) -> None:
     option, code, *sys.argv[1:] = asked["arguments"]
     assert option == "-c", option
     sys.argv[0] = option
-    sys.path.insert(0, "")
+    ways = os.environ.get("PYTHONPATH", "")
+    sys.path[:0] = ["", *(ways.split(os.pathsep) if ways else ())]
     sys.stdout.reconfigure(write_through=True)
     main = sys.modules["__main__"] = ModuleType("__main__")
     status = 1

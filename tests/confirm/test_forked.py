@@ -46,6 +46,15 @@ def test_a_program_ends_as_it_would_in_a_process_of_its_own(
     assert ("ZeroDivisionError" in done.stderr) == ("1 / 0" in code)
 
 
+def test_a_program_finds_packages_where_it_is_told_to(tmp_path: Path, python_with_torch: str) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "away.py").write_text("HERE = 'far'\n")
+    (tmp_path / "near.py").write_text("HERE = 'near'\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "far")}
+    code = "import away, near; print(away.HERE, near.HERE)"
+    assert run(python_with_torch, code, cwd=tmp_path, env=environment).stdout == "far near\n"
+
+
 def test_nothing_of_one_program_or_of_the_tests_is_there_for_the_next(python_with_torch: str) -> None:
     done = run(python_with_torch, "import sys, torch; torch.mine = 1; assert 'tests' not in sys.modules")
     assert (done.returncode, done.stderr) == (0, "")

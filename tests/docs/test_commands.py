@@ -199,9 +199,9 @@ def test_every_command_of_confirm_runs_under_torch(project: Path, python_with_to
     assert (project / "receipt.json").is_file()
 
 
-def test_the_test_of_the_confirm_guide_passes_under_torch(project: Path) -> None:
-    pytest.importorskip("torch")
-    done = run(f"{sys.executable} -m pytest -q -p no:cacheprovider tests/test_block.py", project)
+def test_the_test_of_the_confirm_guide_passes_under_torch(project: Path, python_with_torch: str) -> None:
+    start = shlex.quote("import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))")
+    done = run(f"{python_with_torch} -c {start} -q -p no:cacheprovider tests/test_block.py", project)
     assert done.returncode == 0, done.stdout[-2000:]
 
 
