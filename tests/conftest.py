@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests import forked
+from tests.lints import Shared
 
 # Each process that a test starts would compile the whole program anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -23,6 +28,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_finish() -> None:
+    # What the modules of tests have loaded, torch above all, is there for good: searches for garbage, of which
+    # Dynamo makes some at each reset, and ours for the owners of state need not go through it each time.
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def interrupts_are_heard() -> None:
     # A shell starts what it runs in the background with SIGINT ignored, and so would be all that tests start:
@@ -31,12 +43,27 @@ def interrupts_are_heard() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def lints_are_shared(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """All processes of a run find what one of them has asked the linter about a program."""
+    folder = tmp_path_factory.getbasetemp()
+    Shared.folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "lints"
+
+
 @pytest.fixture(autouse=True)
 def folder_for_caches(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the user of a test keeps caches: no test finds what another has left there."""
     folder = tmp_path_factory.mktemp("caches")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def python_with_torch() -> Iterator[str]:
+    """A Python that has imported torch already: see tests/forked.py."""
+    pytest.importorskip("torch")
+    with forked.python_with_torch() as python:
+        yield python
 
 
 @pytest.fixture

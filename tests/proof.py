@@ -134,8 +134,6 @@ def run_compiled(
     ours = []
     with (
         witness(backend, limit) as heard,
-        # Dynamo times every new guard with a cold cache: a quarter of a small compile, and nobody reads it.
-        mock.patch.object(torch._dynamo.guards, "profile_guard_manager", create=True, return_value=0.0),
         torch.compiler.set_stance("default"),  # a stance that the program sets ends with it
         _driver(path) as driver,
     ):

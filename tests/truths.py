@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -123,10 +124,12 @@ def hazards_of_pages() -> list[Case]:
 
 def claims(folder: Path, limit: int = LIMIT, torch_version: tuple[int, int] | None = None) -> list[Claim]:
     """What the linter says about the programs in a folder, given Dynamo's recompile limit and torch's version."""
-    return [
-        Claim(one.code, one.effect, one.entries, one.severity == "note")
-        for one in findings(folder, limit, torch_version)
-    ]
+    return claims_in(findings(folder, limit, torch_version))
+
+
+def claims_in(said: Iterable[Finding]) -> list[Claim]:
+    """What findings claim."""
+    return [Claim(one.code, one.effect, one.entries, one.severity == "note") for one in said]
 
 
 def findings(

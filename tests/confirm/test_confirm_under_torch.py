@@ -427,11 +427,11 @@ def test_no_probe_outlives_a_command_that_is_ended(by: signal.Signals, tmp_path:
     assert not list(folder.iterdir())
 
 
-def test_a_probe_finds_nothing_to_read(tmp_path: Path):
+def test_a_probe_finds_nothing_to_read(tmp_path: Path, python_with_torch: str):
     (tmp_path / "reads.py").write_text(
         "import sys\ndef probe_reads():\n    raise ValueError(repr(sys.stdin.read()))\n"
     )
-    reply = run(Request(str(tmp_path / "reads.py"), "probe_reads", str(tmp_path)), timeout=120)
+    reply = run(Request(str(tmp_path / "reads.py"), "probe_reads", str(tmp_path)), 120, python_with_torch)
     assert reply.error == "ValueError: ''"
 
 
@@ -479,7 +479,9 @@ def test_a_contract_pins_the_breaks_of_a_file(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    python_with_torch: str,
 ):
+    monkeypatch.setattr(sys, "executable", python_with_torch)
     (tmp_path / "main.py").write_text(BREAKS)
     (tmp_path / "dynamo-lint.toml").write_text(f"[contract]\n{contract}\n")
     monkeypatch.chdir(tmp_path)
@@ -488,7 +490,10 @@ def test_a_contract_pins_the_breaks_of_a_file(
     assert said in err if said else err == ""
 
 
-def test_the_command_line_comes_before_the_contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_command_line_comes_before_the_contract(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python_with_torch: str
+):
+    monkeypatch.setattr(sys, "executable", python_with_torch)
     (tmp_path / "main.py").write_text(BREAKS)
     (tmp_path / "dynamo-lint.toml").write_text("[contract]\nmax-breaks = 0\n")
     monkeypatch.chdir(tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -187,17 +188,20 @@ def test_the_commands_that_are_not_run_are_still_shown() -> None:
     assert len(found) > 50
 
 
-def test_every_command_of_confirm_runs_under_torch(project: Path) -> None:
-    pytest.importorskip("torch")
+def test_every_command_of_confirm_runs_under_torch(project: Path, python_with_torch: str) -> None:
+    start = f"import sys; sys.executable = {python_with_torch!r}; from dynamo_lint.cli import main; main()"
+    (project / "bin" / "dynamo-lint").write_text(
+        f'#!/bin/sh\nexec {sys.executable} -c {shlex.quote(start)} "$@"\n'
+    )
     found = dict.fromkeys(one for document in DOCS for one in commands(document) if is_of_confirm(one))
     assert len(found) > 3
     assert [said for one in found if (said := wrong(one, project))] == []
     assert (project / "receipt.json").is_file()
 
 
-def test_the_test_of_the_confirm_guide_passes_under_torch(project: Path) -> None:
-    pytest.importorskip("torch")
-    done = run(f"{sys.executable} -m pytest -q -p no:cacheprovider tests/test_block.py", project)
+def test_the_test_of_the_confirm_guide_passes_under_torch(project: Path, python_with_torch: str) -> None:
+    start = shlex.quote("import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))")
+    done = run(f"{python_with_torch} -c {start} -q -p no:cacheprovider tests/test_block.py", project)
     assert done.returncode == 0, done.stdout[-2000:]
 
 
@@ -263,12 +267,11 @@ def test_the_lines_of_the_doctor_guide_are_those_of_the_command(project: Path) -
     assert done.stderr.splitlines()[-1].endswith("; not started")
 
 
-def test_the_receipt_of_the_confirm_guide_is_that_of_the_command_under_torch() -> None:
-    pytest.importorskip("torch")
+def test_the_receipt_of_the_confirm_guide_is_that_of_the_command_under_torch(python_with_torch: str) -> None:
     (sample,) = snippets(ROOT / "docs/guides/confirm.md", "text")
     probe = "fixtures/moe/hazard/probes.py::probe_noise_switch"
     done = subprocess.run(
-        [sys.executable, "-m", "dynamo_lint", "confirm", probe],
+        [sys.executable, "-m", "dynamo_lint", "confirm", "--python", python_with_torch, probe],
         cwd=ROOT,
         env={**os.environ, "COLUMNS": "100"},
         capture_output=True,

@@ -1,4 +1,7 @@
-"""Every fix of every program of tests/truth: fixed it computes and leaves behind what it did, and compiles less."""
+"""Every fix of every program of tests/truth: fixed it computes and leaves behind what it did, and compiles less.
+
+A program that was run before, as it stands and as it is fixed, is run again only for a sample: see tests/receipts.py.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,12 @@ from dynamo_lint import cli
 from dynamo_lint.confirm.child.values import difference
 from dynamo_lint.confirm.verdicts import INTENDED
 from tests import proof
+from tests.lints import findings_about
+from tests.proof import Receipt
+from tests.receipts import runs_of
 from tests.rules.test_truth import CASES
 from tests.rules.test_truth_under_torch import LIMIT
-from tests.truths import MAIN, Case, agreement, claims, findings
+from tests.truths import MAIN, Case, agreement, claims
 
 FIXED = {
     "filters: a number of a module behind a filter that drops one of the two guards on it",
@@ -167,23 +173,37 @@ def unlike(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_a_fixed_program_does_what_the_old_one_did_and_compiles_no_more(case: Case, tmp_path: Path) -> None:
-    unfixed, fixed = tmp_path / "unfixed", tmp_path / "fixed"
-    for folder in (unfixed, fixed):
-        folder.mkdir()
-        case.write(folder)
-    fixable = any(one.fix is not None and one.fix.edits for one in findings(fixed))
-    assert fixable == (case.id in FIXED)
-    if not fixable:
-        return
-    assert fix(fixed)
+def run_both(unfixed: Path, fixed: Path) -> tuple[Receipt, Receipt]:
+    """The receipts of two programs, which compute the same and leave the same behind, compiled or not."""
     before, _ = proof.run_compiled(unfixed / MAIN, LIMIT)
     old, new = (proof.run_eagerly(folder / MAIN, state=True) for folder in (unfixed, fixed))
     after, compiled = proof.run_compiled(fixed / MAIN, LIMIT, state=True)
     for ours in (new, compiled):
         assert not proof.differ(ours.outputs, old.outputs)
         assert not unlike(ours.state, old.state)
+    return before, after
+
+
+def recorded_as(case: Case) -> str:
+    """The name of the row of a program."""
+    return f"fixed: {case.id}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_a_fixed_program_does_what_the_old_one_did_and_compiles_no_more(
+    case: Case, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    fixable = any(one.fix is not None and one.fix.edits for one in findings_about(case))
+    assert fixable == (case.id in FIXED)
+    if not fixable:
+        return
+    unfixed, fixed = tmp_path / "unfixed", tmp_path / "fixed"
+    for folder in (unfixed, fixed):
+        folder.mkdir()
+        case.write(folder)
+    assert fix(fixed)
+    texts = [*case.files, *((path.name, path.read_text()) for path in sorted(fixed.glob("*.py")))]
+    before, after = runs_of(recorded_as(case), texts, lambda: run_both(unfixed, fixed), pytestconfig)
     # It may compile what was left to run without a graph.
     assert after.compiles <= before.compiles or after.graphs_run > before.graphs_run
     assert after.recompiles <= before.recompiles

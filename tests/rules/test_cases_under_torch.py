@@ -1,4 +1,7 @@
-"""The classes of tests/cases under torch: the loud ones cost what they expect, the quiet ones never recompile."""
+"""The classes of tests/cases under torch: the loud ones cost what they expect, the quiet ones never recompile.
+
+A class that was run as it stands before is run again only for a sample: see tests/receipts.py.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.proof import Receipt, prove
+from tests.receipts import runs_of
 from tests.rules.test_rules import LONGEST
 
 CASES = Path(__file__).parent.parent / "cases"
@@ -40,11 +44,18 @@ def runnable(path: Path) -> list[tuple[str, str]]:
     return found
 
 
-def run(path: Path, name: str, folder: Path) -> Receipt:
+def run(path: Path, name: str, folder: Path, config: pytest.Config) -> Receipt:
     program = folder / f"one_{name.lower()}.py"
     probe = f"def probe_it():\n    return torch.compile({name}()), [(torch.full((4, 4), 1.5),)]\n"
-    program.write_text(f"{path.read_text()}\n\n{probe}")
-    return prove(program)
+    text = f"{path.read_text()}\n\n{probe}"
+    program.write_text(text)
+    (receipt,) = runs_of(recorded_as(path, name), [(path.name, text)], lambda: (prove(program),), config)
+    return receipt
+
+
+def recorded_as(path: Path, name: str) -> str:
+    """The name of the row of a class."""
+    return f"cases: {name} of {path.name}"
 
 
 LOUD = [
@@ -62,9 +73,15 @@ QUIET = [
 
 @pytest.mark.parametrize(("path", "name", "code", "effect", "entries"), LOUD)
 def test_a_loud_case_costs_what_its_comment_expects(
-    path: Path, name: str, code: str, effect: str, entries: str | None, tmp_path: Path
+    path: Path,
+    name: str,
+    code: str,
+    effect: str,
+    entries: str | None,
+    tmp_path: Path,
+    pytestconfig: pytest.Config,
 ) -> None:
-    receipt = run(path, name, tmp_path)
+    receipt = run(path, name, tmp_path, pytestconfig)
     match effect:
         case "storm":
             assert receipt.limit
@@ -77,8 +94,10 @@ def test_a_loud_case_costs_what_its_comment_expects(
 
 
 @pytest.mark.parametrize(("path", "name"), QUIET)
-def test_a_quiet_case_never_recompiles(path: Path, name: str, tmp_path: Path) -> None:
-    receipt = run(path, name, tmp_path)
+def test_a_quiet_case_never_recompiles(
+    path: Path, name: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    receipt = run(path, name, tmp_path, pytestconfig)
     assert not receipt.limit
     assert receipt.compiles == 1 + receipt.breaks
 

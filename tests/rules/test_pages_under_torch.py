@@ -1,7 +1,7 @@
 """The rule pages are held against real Dynamo: every program costs what its page says, every fix is free.
 
-A proof that was run as it stands under this torch before is run again only for a sample, or with
-`--all-under-torch`: see tests/verdicts.py.
+A program or a proof that was run as it stands under this torch before is run again only for a sample, or with
+`--all-under-torch`: see tests/receipts.py and tests/verdicts.py.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ pytest.importorskip("torch")
 
 from tests import verdicts
 from tests.proof import Receipt, probes, prove, shows
+from tests.receipts import runs_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -79,10 +80,20 @@ def programs(code: str) -> dict[str, str]:
     return {ast.get_docstring(node) or "": node.name for node in functions if node.name.startswith("probe_")}
 
 
-def run(program: str, name: str, folder: Path, calls: int) -> Receipt:
-    path = folder / f"{name}.py"
+def run(page: Page, section: str, folder: Path, config: pytest.Config) -> Receipt:
+    """What the program of a section comes to."""
+    path, calls = folder / f"{page.code}_{section.lower()}.py", page.facts["proof"]["calls"]
+    program = page.program(section)
     path.write_text(program, encoding="utf-8")
-    return prove(path, calls=calls)
+    texts = [(path.name, program), ("calls", f"{calls}")]
+    name = recorded_as(page.code, section)
+    (receipt,) = runs_of(name, texts, lambda: (prove(path, calls=calls),), config)
+    return receipt
+
+
+def recorded_as(code: str, section: str) -> str:
+    """The name of the row of a program."""
+    return f"pages: {code} {section.lower()}"
 
 
 def expectations(program: str) -> list[tuple[str, str]]:
@@ -106,18 +117,20 @@ def test_page_has_its_sections_in_order(page: Page):
 
 
 @each_page
-def test_hazard_costs_what_its_page_says(page: Page, tmp_path: Path):
+def test_hazard_costs_what_its_page_says(page: Page, tmp_path: Path, pytestconfig: pytest.Config):
     proof = page.facts["proof"]
-    receipt = run(page.program("Hazard"), f"{page.code}_hazard", tmp_path, proof["calls"])
+    receipt = run(page, "Hazard", tmp_path, pytestconfig)
     assert claimed(receipt, proof["hazard"]) == proof["hazard"]
     ((_, effect),) = expectations(page.program("Hazard"))
     assert shows(effect, receipt, proof["calls"])
 
 
 @each_page
-def test_fixed_program_compiles_once_and_equals_eager(page: Page, tmp_path: Path):
+def test_fixed_program_compiles_once_and_equals_eager(
+    page: Page, tmp_path: Path, pytestconfig: pytest.Config
+):
     proof = page.facts["proof"]
-    receipt = run(page.program("Fixed"), f"{page.code}_fixed", tmp_path, proof["calls"])
+    receipt = run(page, "Fixed", tmp_path, pytestconfig)
     assert claimed(receipt, proof["fixed"]) == proof["fixed"]
     assert shows("-", receipt, proof["calls"])
 

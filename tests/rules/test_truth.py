@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from dynamo_lint.rules import RULES
-from tests.truths import THEMES, Case, cases, claims
+from tests.lints import claims_about
+from tests.truths import THEMES, Case, cases
 
 DISAGREEMENTS: dict[str, str] = {
     "blocks: a factory of functions with a number each": "says nothing",
@@ -35,12 +34,11 @@ def _param(case: Case):
 
 
 @pytest.mark.parametrize("case", [_param(case) for case in CASES])
-def test_the_claims_are_those_beside_the_lines(case: Case, tmp_path: Path) -> None:
-    case.write(tmp_path)
+def test_the_claims_are_those_beside_the_lines(case: Case) -> None:
     welcome = {(claim.code, claim.effect) for claim in case.expected if claim.note}
     said = {
         (claim.code, claim.effect)
-        for claim in claims(tmp_path)
+        for claim in claims_about(case)
         if not (claim.note and (claim.code, claim.effect) in welcome)
     }
     assert said == {(claim.code, claim.effect) for claim in case.expected if not claim.note}

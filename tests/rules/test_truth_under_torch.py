@@ -13,9 +13,10 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.lints import claims_about
 from tests.proof import watch
 from tests.rules.test_truth import CASES, disagreement
-from tests.truths import Case, agreement, claims
+from tests.truths import Case, agreement
 from tests.verdicts import COUNTED, PROGRAMS, counted_of, graphs, recorded, sampled, verdict_of, words
 
 LIMIT = 4
@@ -54,4 +55,4 @@ def test_dynamo_does_what_is_claimed(case: Case, tmp_path: Path, pytestconfig: p
         assert breaking <= break_lines <= case.marks.keys(), done
         assert case.expected or compiles == 1, done
     if disagreement(case) is None:
-        assert agreement(claims(tmp_path, LIMIT), verdict, LIMIT) == "agree", done
+        assert agreement(claims_about(case, LIMIT), verdict, LIMIT) == "agree", done

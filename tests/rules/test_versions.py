@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from bench.versions import Job, programs, proofs
 from dynamo_lint.models.releases import changes, holds
 from tests import verdicts as tables
+from tests.lints import claims_about
 from tests.rules.test_truth import CASES, DISAGREEMENTS
-from tests.truths import Claim, agreement, claims, hazards_of_pages
-from tests.verdicts import PROGRAMS, ROWS, UNKNOWN, Version, bridged, load, spread, verdict_of, version
+from tests.truths import Claim, agreement, hazards_of_pages
+from tests.verdicts import PROGRAMS, ROWS, UNKNOWN, bridged, load, spread, verdict_of, version
 
 pytestmark = pytest.mark.xdist_group("versions")
 """One process lints all programs for every version, and answers all tests."""
@@ -31,70 +32,17 @@ VERSIONS = list(TABLE["torch"])
 PROGRAMS_HELD = [*CASES, *hazards_of_pages()]
 
 
-class Asked(tuple[int, int]):
-    """A torch version that notes where the answer to a comparison with it changes."""
-
-    noted: ClassVar[set[Version]] = set()
-
-    def _note(self, other: Any, after: bool) -> None:
-        self.noted.update({(other[0], other[1] + 1)} if after else {tuple(other)})
-
-    def __lt__(self, other: Any) -> bool:
-        self._note(other, after=False)
-        return tuple.__lt__(self, other)
-
-    def __ge__(self, other: Any) -> bool:
-        self._note(other, after=False)
-        return tuple.__ge__(self, other)
-
-    def __le__(self, other: Any) -> bool:
-        self._note(other, after=True)
-        return tuple.__le__(self, other)
-
-    def __gt__(self, other: Any) -> bool:
-        self._note(other, after=True)
-        return tuple.__gt__(self, other)
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, tuple) and not isinstance(other, Asked):
-            self._note(other, after=False)
-            self._note(other, after=True)
-        return tuple.__eq__(self, other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = tuple.__hash__
-
-
-def claims_by_version(folder: Path, versions: Iterable[Version]) -> dict[Version, list[Claim]]:
-    """What is said of a program for each version; it is linted once for all between which nothing is told apart."""
-    found: dict[Version, list[Claim]] = {}
-    for one in versions:
-        if one in found:
-            continue
-        Asked.noted.clear()
-        said = claims(folder, LIMIT, Asked(one))
-        below = max((noted for noted in Asked.noted if noted <= one), default=(0, 0))
-        above = min((noted for noted in Asked.noted if noted > one), default=(9, 0))
-        found |= {other: said for other in versions if below <= other < above}
-    return found
-
-
 @pytest.fixture(scope="module")
-def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, tuple[str, str, list[Claim]]]]:
+def verdicts() -> dict[str, dict[str, tuple[str, str, list[Claim]]]]:
     """Version to program to the comparison of what is said with what was measured, and both of them."""
     told: dict[str, dict[str, tuple[str, str, list[Claim]]]] = {name: {} for name in VERSIONS}
     for case in PROGRAMS_HELD:
         measured = spread(TABLE["rows"].get(case.id, {}), VERSIONS, case.digest)
         if set(measured.values()) == {UNKNOWN}:
             continue
-        folder = tmp_path_factory.mktemp("program")
-        case.write(folder)
-        said = claims_by_version(folder, [version(name) for name in VERSIONS])
         for name, words in bridged(measured).items():
             if (verdict := verdict_of(words)) is not None:
-                claimed = said[version(name)]
+                claimed = claims_about(case, LIMIT, version(name))
                 told[name][case.id] = agreement(claimed, verdict, LIMIT), words, claimed
     return told
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -33,6 +34,7 @@ def main() -> None:
     sys.argv[1:] = []
     from dynamo_lint.confirm.child.testimony import reply_to
 
+    gc.freeze()  # torch's own objects are there for good: no search through all objects need pass them
     reply_to(request, write)
 
 

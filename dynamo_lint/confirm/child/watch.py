@@ -8,12 +8,12 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -40,6 +40,8 @@ Key = tuple[str, int]
 
 State = tuple[str, str]
 """A value as far as a guard could tell it from another, and the numbers in it."""
+
+Told = TypeVar("Told")
 
 Run = dict[tuple[str, int], State]
 """What one run of a unit met: the value of each subject in each of its owners, by their identity."""
@@ -93,7 +95,7 @@ class Watch:
     """Class name to the objects of it that were found, by identity."""
     _by_class: dict[str, list[Subject]] = field(default_factory=dict)
     _by_key: dict[Key, int] = field(default_factory=dict)
-    _matching: dict[type, list[str]] = field(default_factory=dict)
+    _matching: dict[type, tuple[Subject, ...]] = field(default_factory=dict)
     _started: bool = False
     """Objects that are still being built hold no state yet."""
 
@@ -181,18 +183,18 @@ class Watch:
                 run[subject.text, id(one)] = read(one, subject)
         return run
 
-    def _about(self, cls: type) -> Iterator[Subject]:
+    def _about(self, cls: type) -> tuple[Subject, ...]:
         """The subjects that are attributes of the objects of a class."""
         if cls not in self._matching:
             names = [base.__name__ for base in cls.__mro__ if base.__name__ in self._by_class]
-            self._matching[cls] = names if names and _current(cls) else []
-        for name in self._matching[cls]:
-            yield from self._by_class[name]
+            told = names if names and _current(cls) else []
+            self._matching[cls] = tuple(subject for name in told for subject in self._by_class[name])
+        return self._matching[cls]
 
     def _scan(self) -> None:
         gc.collect()  # what happens to be garbage still would make two runs differ
-        for one in gc.get_objects():
-            for subject in self._about(type(one)):
+        for one, subjects in _each_with(self._about):
+            for subject in subjects:
                 self._scanned.setdefault(subject.owner, {})[id(one)] = one
 
     def _shared(self, subject: Subject) -> dict[int, State]:
@@ -209,12 +211,23 @@ def owners_of(subject: Subject, root: Path) -> list[Any]:
     """The objects, or modules for a global, whose attribute a subject is about."""
     if not subject.owner:
         return [module for module in _modules(root) if subject.attribute in vars(module)]
-    found = []
+
+    def owns(cls: type) -> bool:
+        return any(base.__name__ == subject.owner for base in cls.__mro__) and _current(cls)
+
+    return [one for one, _ in _each_with(owns)]
+
+
+def _each_with(told: Callable[[type], Told]) -> Iterator[tuple[Any, Told]]:
+    """Every object of whose class anything is told, with that; a process with torch has a few thousand
+    classes, and a few hundred thousand objects."""
+    by_class: dict[type, Told] = {}
     for one in gc.get_objects():
         cls = type(one)
-        if any(base.__name__ == subject.owner for base in cls.__mro__) and _current(cls):
-            found.append(one)
-    return found
+        if cls not in by_class:
+            by_class[cls] = told(cls)
+        if by_class[cls]:
+            yield one, by_class[cls]
 
 
 def token(value: Any, depth: int = 0) -> str:

@@ -1,0 +1,168 @@
+"""A Python that has torch already: programs run in forks of one process that has imported it.
+
+`python_with_torch()` gives the path of a program that takes the arguments of `python -c` and runs them in such a
+fork, with its own folder, environment and streams, and ends as that ends. Importing torch and its compiler takes
+seconds, a fork takes none. What is about processes themselves (signals, groups, the import of torch) needs a real
+one. Where the system has no fork, it is Python itself.
+
+This file is run as a program too, by path, so that nothing of the tests is in the process that is forked.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+LAUNCHER = '#!/bin/sh\nexec "{python}" -I -S "{file}" ask "{address}" "$@"\n'
+LATE = (
+    "functorch.compile",
+    "torch._dynamo.backends.debugging",
+    "torch._dynamo.repro.after_dynamo",
+    "torch._functorch.aot_autograd",
+    "dynamo_lint.confirm.child.testimony",
+)
+"""What a first compile imports, and what runs probes."""
+LONGEST_NAP = 0.05
+"""Seconds after which the end of a program is noticed at the latest."""
+
+
+@contextmanager
+def python_with_torch() -> Iterator[str]:
+    """The path of a Python that runs `-c CODE ARGUMENT…` in a process that has torch, while this lasts."""
+    import subprocess
+    import tempfile
+    from pathlib import Path
+
+    from dynamo_lint.confirm.run import environment
+
+    if not (hasattr(os, "fork") and hasattr(socket, "send_fds")):
+        yield sys.executable
+        return
+    with tempfile.TemporaryDirectory(prefix="torch-") as folder:
+        address, launcher = Path(folder, "address"), Path(folder, "python")
+        command = [sys.executable, __file__, "serve", str(address), str(Path(__file__).parent.parent)]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(
+            command, env=environment(os.environ, folder), cwd=folder, stdin=pipe, stdout=pipe
+        ) as server:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            assert server.stdout.readline() == b"ready\n"
+            launcher.write_text(LAUNCHER.format(python=sys.executable, file=__file__, address=address))
+            launcher.chmod(0o755)
+            yield str(launcher)
+            server.stdin.close()
+
+
+def ask(address: str, arguments: list[str]) -> int:
+    """Have the arguments of a Python run in a fork of the process at an address; the status it ends with."""
+    question = {"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
+    text = json.dumps(question).encode()
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(address)
+        socket.send_fds(connection, [len(text).to_bytes(8, "big")], [0, 1, 2])
+        connection.sendall(text)
+        return int(connection.recv(16) or b"1")
+
+
+def serve(address: str, home: str) -> None:
+    """Import torch and what Dynamo loads late, then answer until standard input ends."""
+    import gc
+    import importlib
+    import select
+    import signal
+
+    sys.path[:1] = []
+    before = list(sys.path)
+    sys.path.append(home)
+    for name in LATE:
+        importlib.import_module(name)
+
+    sys.path[:] = before
+    gc.collect()
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who answer
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        print("ready", flush=True)
+        while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
+            connection, _ = listener.accept()
+            if not os.fork():
+                listener.close()
+                _answer(connection)
+            connection.close()
+
+
+def _answer(connection: socket.socket) -> None:
+    """Run what is asked in a fork of this process, which ends with it, or ends it if nobody waits any more."""
+    import select
+    import signal
+
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    size, streams, _, _ = socket.recv_fds(connection, 8, 3)
+    text = b""
+    while len(text) < int.from_bytes(size, "big"):
+        text += connection.recv(1 << 16)
+    child = os.fork()
+    if not child:
+        connection.close()
+        _run(json.loads(text), streams)
+    for stream in streams:
+        os.close(stream)
+    nap = 0.001
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        nap = min(2 * nap, LONGEST_NAP)
+        if select.select([connection], [], [], nap)[0]:
+            os.killpg(child, signal.SIGKILL)
+            os._exit(1)
+    connection.sendall(str(os.waitstatus_to_exitcode(ended[1])).encode())
+    os._exit(0)
+
+
+def _run(asked: dict[str, object], streams: list[int]) -> None:
+    """Become what is asked for: `-c CODE ARGUMENT…`."""
+    import tempfile
+    import traceback
+    from types import ModuleType
+
+    os.setsid()
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    os.chdir(asked["folder"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    tempfile.tempdir = None
+    option, code, *sys.argv[1:] = asked["arguments"]
+    assert option == "-c", option
+    sys.argv[0] = option
+    ways = os.environ.get("PYTHONPATH", "")
+    sys.path[:0] = ["", *(ways.split(os.pathsep) if ways else ())]
+    sys.stdout.reconfigure(write_through=True)
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    status = 1
+    try:
+        exec(compile(code, "<string>", "exec"), vars(main))
+        status = 0
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else int(error.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    what, *given = sys.argv[1:]
+    if what == "serve":
+        serve(*given)
+    else:
+        status = ask(given[0], given[1:])
+        if status < 0:
+            os.kill(os.getpid(), -status)
+        os._exit(status)
