@@ -13,25 +13,25 @@ from dynamo_lint.fixes.attribute_uses import (
     Init,
     Mention,
     calls_parent,
-    computed_reader,
     declaration_of,
     family_of,
     init_of,
     is_same,
-    named_in_text,
     speaks_of,
     torch_name,
 )
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
-from dynamo_lint.fixes.escapes import escape
+from dynamo_lint.fixes.safety import reason, trains_on_ranks, unlisted
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Seen, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.program.refs import ClassRef, Confidence
+from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.state.model import AttributeState, Kind, Kinds, Outside
 
 DTYPES = {Kind.INT: "long", Kind.BOOL: "bool", Kind.FLOAT: "float32"}
 SIGNS = dict(zip(ARITHMETIC, ("+", "-", "*", "/", "//", "%", "**"), strict=True))
+_TAKEN = frozenset({"training", "call_super_init", "dump_patches"})
+"""Numbers of every module: `register_buffer` refuses their names."""
 PYTHON = {Kind.INT: "int", Kind.BOOL: "bool", Kind.FLOAT: "float"}
 
 
@@ -49,31 +49,39 @@ class Plan:
     imports: tuple[Edit, ...]
     rebind: bool
     """The value enters math whose backward may still need it, so it must never change in place."""
+    unlisted: str | None
+    """Why it must be a plain tensor, which `buffers()` does not give; None for a buffer."""
 
     @property
     def start(self) -> str:
-        """The statement that declares the buffer."""
+        """The statement that declares the tensor."""
         value = self.init.file.one_line(self.declaration.value)
         dtype = f"{self.torch}.{DTYPES[self.kind]}"
         start = f"{self.torch}.tensor({value}, dtype={dtype})"
         if value in {"0", "0.0"} and self.kind != Kind.BOOL:
             start = f"{self.torch}.zeros((), dtype={dtype})"
         self_name = self.init.node.args.args[0].arg
+        if self.unlisted is not None:
+            return f"{self_name}.{self.family.name} = {start}"
         return f'{self_name}.register_buffer("{self.family.name}", {start}, persistent=False)'
+
+    @property
+    def advice(self) -> str:
+        """What to do, in words."""
+        update = "update it in place"
+        if self.rebind:
+            update = "rebind it, since a backward may still need the old value"
+        if self.unlisted is not None:
+            return f"keep it in a tensor (`{self.start}`; no buffer, since {self.unlisted}) and {update}"
+        kept = "`persistent=False`, so that old checkpoints still load"
+        return f"keep it in a buffer (`{self.start}`) and {update}; {kept}"
 
 
 def number_fix(finding: Finding, bench: Workbench) -> Fix:
     """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
     plan = _plan(bench, finding)
     why = reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.rebind)
-    update = (
-        "rebind it, since a backward may still need the old value" if plan.rebind else "update it in place"
-    )
-    message = (
-        f"keep it in a buffer (`{plan.start}`) and {update}; "
-        "`persistent=False`, so that old checkpoints still load"
-    )
-    return fix_of(message, dict.fromkeys(_number_edits(plan)), why)
+    return fix_of(plan.advice, dict.fromkeys(_number_edits(plan)), why)
 
 
 def states_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
@@ -99,15 +107,25 @@ def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]
     return declared_in, name
 
 
-def _plan(bench: Workbench, finding: Finding) -> Plan:
+def _buffer_at(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
+    """The attribute that a finding's line writes, if a buffer can have its name."""
     declared_in, name = module_attribute(bench, finding)
+    if name.startswith("__"):
+        raise Unclear("Python spells a name of two underscores otherwise in each class")
+    if name in _TAKEN:
+        raise Unclear("every module has an attribute of that name")
+    return declared_in, name
+
+
+def _plan(bench: Workbench, finding: Finding) -> Plan:
+    declared_in, name = _buffer_at(bench, finding)
     states = states_at(bench, finding)
     init = init_of(bench, declared_in)
     family = family_of(bench, declared_in, name)
     kind = _kind(bench, states, family)
     declaration = declaration_of(init, family)
     rebind = _enters_math(bench, family, kind)
-    return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind)
+    return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind, unlisted(bench))
 
 
 def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kind:
@@ -309,7 +327,7 @@ class Sum:
 
 def sum_fix(finding: Finding, bench: Workbench) -> Fix:
     """Declaration, sums and resets; raises Unclear where the attribute is no such sum."""
-    declared_in, name = module_attribute(bench, finding)
+    declared_in, name = _buffer_at(bench, finding)
     init = init_of(bench, declared_in)
     family = family_of(bench, declared_in, name)
     declaration = declaration_of(init, family)
@@ -510,94 +528,3 @@ def _resets(family: Family, declaration: ast.stmt, sums: dict[ast.stmt, Sum], gr
                 )
             case _:
                 raise Unclear(f"line {statement.lineno} sets it to something else")
-
-
-_RANKS = "DistributedDataParallel copies rank 0's buffers to all ranks"
-_META = "a module built on the meta device has to set the buffer again after `to_empty()`"
-_LISTED = "code that iterates over `buffers()` sees one more"
-
-_TWICE = "activation checkpointing runs the update twice"
-_COPIES = "a functional call works on copies of buffers, and the update is lost"
-_SHARED = "`share_memory` shares buffers, but not numbers, with other processes"
-
-PROJECT_WORDS = (
-    ("word", "DistributedDataParallel", _RANKS),
-    ("word", "DDP", _RANKS),
-    ("word", "broadcast_buffers", _RANKS),
-    ("word", "init_empty_weights", _META),
-    ("word", "to_empty", _META),
-    ("word", "skip_init", _META),
-    ("text", '"meta"', _META),
-    ("text", "'meta'", _META),
-    ("text", "utils.checkpoint", _TWICE),
-    ("text", "utils import checkpoint", _TWICE),
-    ("word", "checkpoint_wrapper", _TWICE),
-    ("word", "checkpoint_sequential", _TWICE),
-    ("text", ".buffers(", _LISTED),
-    ("word", "named_buffers", _LISTED),
-    ("word", "_buffers", _LISTED),
-    ("word", "AveragedModel", _LISTED),
-    ("word", "use_buffers", _LISTED),
-    ("word", "inference_mode", "a buffer made in inference mode cannot be updated outside of it"),
-    ("word", "share_memory", _SHARED),
-    ("word", "functional_call", _COPIES),
-    ("word", "stack_module_state", _COPIES),
-    ("text", "jit.script", "a scripted module keeps its attributes by type"),
-)
-"""A text or a word that occurs somewhere in the project, and what it means for a buffer that was a number."""
-
-
-def trains_on_ranks(bench: Workbench) -> bool:
-    """The project trains with DistributedDataParallel, as far as its text shows."""
-    return any(bench.files(how, text) for how, text, why in PROJECT_WORDS if why == _RANKS)
-
-
-def reason(bench: Workbench, family: Family, floating: bool, promotes: bool) -> str | None:
-    """Why a rewrite to a buffer may be noticed; None if nothing but the type of private state changes.
-
-    `promotes` says that the value enters math with tensors.
-    """
-    name = family.name
-    if floating:
-        return (
-            f"`{name}` loses the precision of a Python float, and is converted by `.half()` and `.to(dtype)`"
-        )
-    if not name.startswith("_") or name.startswith("__"):
-        return f"code outside this project that reads `{name}` gets a tensor"
-    if any(mention.guessed for mention in family.mentions):
-        return f"some uses of `{name}` were matched by name only"
-    tiers = [bench.doubts[member] for member in family.members if member in bench.doubts]
-    if not tiers or max(tiers) != Confidence.CERTAIN:
-        return "it is not certain that this code is compiled"
-    for how, text, why in PROJECT_WORDS:
-        if bench.files(how, text):
-            return why
-    if any(_multiplies(mention) for mention in family.mentions):
-        return "a Python int grows without bound, a 64-bit integer wraps around"
-    if promotes:
-        return "a number leaves the type of a scalar tensor as it is, a buffer can change it"
-    if reader := computed_reader(bench, family):
-        return f"{reader} looks attributes up by computed names, and may read `{name}`"
-    if place := named_in_text(bench, name):
-        return f"{place} has `{name}` as a text or a keyword, and may set or read it by that"
-    return escape(bench, family.members)
-
-
-def _multiplies(mention: Mention) -> bool:
-    """Whether a write computes the next value by a factor of this one, so that it outgrows any type."""
-    statement = mention.file.statement(mention.node)
-    match statement:
-        case ast.AugAssign(target=ast.Attribute(attr=name), op=operator) if name == mention.node.attr:
-            return isinstance(operator, ast.Mult | ast.Pow | ast.LShift) or speaks_of(statement.value, name)
-        case ast.Assign(value=value) if isinstance(mention.node.ctx, ast.Load):
-            return any(
-                isinstance(part, ast.BinOp)
-                and isinstance(part.op, ast.Mult | ast.Pow | ast.LShift)
-                and speaks_of(part, mention.node.attr)
-                for part in ast.walk(value)
-            ) or (
-                isinstance(value, ast.BinOp)  # `self.n + self.n`
-                and speaks_of(value.left, mention.node.attr)
-                and speaks_of(value.right, mention.node.attr)
-            )
-    return False

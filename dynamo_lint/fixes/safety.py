@@ -1,10 +1,16 @@
-"""Escape analysis: where modules leave the linted code, or are copied, and a buffer differs from a number."""
+"""What safe means: nobody who reads, writes, copies or saves an attribute can tell a buffer from the number.
+
+docs/guides/fixes.md says it for users. Whether the code is compiled is no part of it: a buffer counts the
+same where Dynamo leaves the code alone.
+"""
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Iterable, Iterator
 
+from dynamo_lint.fixes.attribute_uses import Family, Mention, computed_reader, named_in_text, speaks_of
 from dynamo_lint.fixes.edit_session import Workbench
 from dynamo_lint.index.ir import Attribute, Call, Constant, Expr, Name
 from dynamo_lint.knowledge import names
@@ -28,6 +34,110 @@ _LINTED_ELSEWHERE = frozenset({"append", "add", "extend", "insert", "setdefault"
 _SHARED = "a copy, or another process, may share a buffer, and never shares a number"
 _PICKLED = "a module that was pickled whole before the edit holds a number there"
 _NOT_LINTED = "code that is not linted may copy or broadcast its buffers, as DistributedDataParallel does"
+_RANKS = "DistributedDataParallel copies rank 0's buffers to all ranks"
+_META = "a module built on the meta device has to set the buffer again after `to_empty()`"
+_LISTED = "code that iterates over `buffers()` would see one more"
+_TWICE = "activation checkpointing runs the update twice"
+_COPIES = "a functional call works on copies of buffers, and the update is lost"
+_SHARED_BY_NAME = "`share_memory` shares buffers, but not numbers, with other processes"
+
+PROJECT_WORDS = (
+    ("word", "DistributedDataParallel", _RANKS),
+    ("word", "DDP", _RANKS),
+    ("word", "broadcast_buffers", _RANKS),
+    ("text", "torch.distributed", _RANKS),
+    ("text", "torch import distributed", _RANKS),
+    ("word", "init_empty_weights", _META),
+    ("word", "to_empty", _META),
+    ("word", "skip_init", _META),
+    ("text", '"meta"', _META),
+    ("text", "'meta'", _META),
+    ("text", "utils.checkpoint", _TWICE),
+    ("text", "utils import checkpoint", _TWICE),
+    ("word", "checkpoint_wrapper", _TWICE),
+    ("word", "checkpoint_sequential", _TWICE),
+    ("text", ".buffers(", _LISTED),
+    ("word", "named_buffers", _LISTED),
+    ("word", "_buffers", _LISTED),
+    ("word", "AveragedModel", _LISTED),
+    ("word", "use_buffers", _LISTED),
+    ("word", "inference_mode", "a buffer made in inference mode cannot be updated outside of it"),
+    ("word", "share_memory", _SHARED_BY_NAME),
+    ("word", "functional_call", _COPIES),
+    ("word", "stack_module_state", _COPIES),
+    ("text", "jit.script", "a scripted module keeps its attributes by type"),
+)
+"""A text or a word that occurs somewhere in the project, and what it means for a buffer that was a number."""
+
+
+_OF_BUFFERS = (_RANKS, _LISTED)
+"""What a tensor that is no buffer is spared, as a number is."""
+
+
+def unlisted(bench: Workbench) -> str | None:
+    """Why a number should become a tensor that is no buffer; None if it may be one."""
+    found = (why for how, text, why in PROJECT_WORDS if why in _OF_BUFFERS and bench.files(how, text))
+    return next(found, None)
+
+
+def trains_on_ranks(bench: Workbench) -> bool:
+    """The project trains with DistributedDataParallel, as far as its text shows."""
+    return any(bench.files(how, text) for how, text, why in PROJECT_WORDS if why == _RANKS)
+
+
+def reason(bench: Workbench, family: Family, floating: bool, promotes: bool) -> str | None:
+    """Why a rewrite to a tensor may be noticed, which is no buffer where `unlisted`; None if it is safe.
+
+    `promotes` says that the value enters math with tensors.
+    """
+    name = family.name
+    if floating:
+        return (
+            f"`{name}` loses the precision of a Python float, and is converted by `.half()` and `.to(dtype)`"
+        )
+    if not name.startswith("_") and any(
+        home.ships(one.path) for home in bench.shipped for one in family.members
+    ):
+        return f"code outside this project that reads `{name}` gets a tensor, unless this is an `application`"
+    if any(mention.guessed for mention in family.mentions):
+        return f"some uses of `{name}` were matched by name only"
+    for how, text, why in PROJECT_WORDS:
+        if why not in _OF_BUFFERS and bench.files(how, text):
+            return why
+    if any(_multiplies(mention) for mention in family.mentions):
+        return "a Python int grows without bound, a 64-bit integer wraps around"
+    if promotes:
+        return "a number leaves the type of a scalar tensor as it is, a buffer can change it"
+    if reader := computed_reader(bench, family):
+        return f"{reader} looks attributes up by computed names, and may read `{name}`"
+    if place := named_in_text(bench, name):
+        return f"{place} has `{name}` as a text or a keyword, and may set or read it by that"
+    return escape(bench, family.members)
+
+
+def _is_shipped(bench: Workbench, members: Iterable[ClassRef]) -> bool:
+    """Whether code that is not of the project can import one of the classes."""
+    return any(home.ships(member.path) for home in bench.shipped for member in members)
+
+
+def _multiplies(mention: Mention) -> bool:
+    """Whether a write computes the next value by a factor of this one, so that it outgrows any type."""
+    statement = mention.file.statement(mention.node)
+    match statement:
+        case ast.AugAssign(target=ast.Attribute(attr=name), op=operator) if name == mention.node.attr:
+            return isinstance(operator, ast.Mult | ast.Pow | ast.LShift) or speaks_of(statement.value, name)
+        case ast.Assign(value=value) if isinstance(mention.node.ctx, ast.Load):
+            return any(
+                isinstance(part, ast.BinOp)
+                and isinstance(part.op, ast.Mult | ast.Pow | ast.LShift)
+                and speaks_of(part, mention.node.attr)
+                for part in ast.walk(value)
+            ) or (
+                isinstance(value, ast.BinOp)  # `self.n + self.n`
+                and speaks_of(value.left, mention.node.attr)
+                and speaks_of(value.right, mention.node.attr)
+            )
+    return False
 
 
 def escape(bench: Workbench, members: Iterable[ClassRef]) -> str | None:
