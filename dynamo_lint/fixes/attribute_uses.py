@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 
 from dynamo_lint.findings import Edit, Span
+from dynamo_lint.fixes.assignments import Part, parts
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench
 from dynamo_lint.index.ir import Definition, Expr
 from dynamo_lint.index.lower import as_fact
@@ -50,17 +51,24 @@ class Family:
 
 
 def family_of(
-    bench: Workbench, declared_in: ClassRef, name: str, except_for: ast.Call | None = None
+    bench: Workbench,
+    declared_in: ClassRef,
+    name: str,
+    except_for: ast.Call | None = None,
+    default: Declaration | None = None,
 ) -> Family:
     """All mentions of an attribute; raises Unclear where it may be touched without being seen.
 
-    `except_for` is a lookup by name that is about to become a mention.
+    `except_for` is a lookup by name that is about to become a mention, `default` the value that the body of
+    the class gives.
     """
     project = bench.tables.project
     members = frozenset(bench.below.get(declared_in, ()))
     bases = frozenset(base for ref in members for base in project.mro(ref)) - members
     for ref in members | bases:
-        _check_class(bench, ref, name)
+        _check_class(bench, ref)
+        if name in project.class_bindings(ref) and (default is None or ref != declared_in):
+            raise Unclear(f"`{ref.name}` has it as a class attribute")
     spoken = _spoken(bench, name)
     if spoken.unread is not None:
         raise Unclear(f"{spoken.unread} mentions it and cannot be read")
@@ -236,14 +244,12 @@ def _reflects(node: ast.Call, name: str) -> bool:
     return False
 
 
-def _check_class(bench: Workbench, ref: ClassRef, name: str) -> None:
+def _check_class(bench: Workbench, ref: ClassRef) -> None:
     """Refuse a class that can reach its attributes without naming them."""
     if ("opaque", ref) not in bench.memo:
         bench.memo["opaque", ref] = _opaque(bench, ref)
     if bench.memo["opaque", ref] is not None:
         raise Unclear(str(bench.memo["opaque", ref]))
-    if name in bench.tables.project.class_bindings(ref):
-        raise Unclear(f"`{ref.name}` has it as a class attribute")
 
 
 def _opaque(bench: Workbench, ref: ClassRef) -> str | None:
@@ -371,7 +377,13 @@ class Declaration:
     """The statement that gives an attribute its first value."""
 
     statement: ast.stmt
+    target: ast.expr
     value: ast.expr
+
+    @property
+    def alone(self) -> bool:
+        """It sets nothing else."""
+        return len(parts(self.statement)) == 1
 
 
 def declaration_of(init: Init, family: Family) -> Declaration:
@@ -384,10 +396,40 @@ def declaration_of(init: Init, family: Family) -> Declaration:
     ]
     if len(stores) != 1:
         raise Unclear("`__init__` does not set it exactly once")
-    match stores[0]:
-        case ast.Assign(targets=[ast.Attribute()], value=value) | ast.AnnAssign(value=ast.expr() as value):
-            return Declaration(stores[0], value)
+    for part in parts(stores[0]):
+        if isinstance(part.target, ast.Attribute) and part.target.attr == family.name:
+            return Declaration(stores[0], part.target, part.value)
     raise Unclear("`__init__` sets it together with something else")
+
+
+def default_of(bench: Workbench, ref: ClassRef, name: str) -> Declaration | None:
+    """The one plain value that the body of a class gives to an attribute; None if it gives none.
+
+    Raises Unclear where instances can be made without the `__init__` that would set it instead.
+    """
+    project = bench.tables.project
+    if len(project.class_bindings(ref).get(name, ())) != 1:
+        return None
+    file = bench.open(ref.path)
+    for node in file.by_line.get(project.class_(ref).line, ()):
+        for statement in node.body if isinstance(node, ast.ClassDef) else ():
+            match parts(statement):
+                case [Part(target=ast.Name(id=bound), value=ast.Constant() as value)] if bound == name:
+                    _check_made_by_init(bench, ref)
+                    return Declaration(statement, ast.Name(name, ast.Store()), value)
+    return None
+
+
+def _check_made_by_init(bench: Workbench, ref: ClassRef) -> None:
+    """Refuse a class of which an instance may exist whose `__init__` was not called."""
+    project = bench.tables.project
+    if bench.files("word", "__new__"):
+        raise Unclear("objects may be made without `__init__`")
+    for below in bench.below.get(ref, ()):
+        if below != ref and "__init__" in project.class_bindings(below):
+            parent = init_of(bench, below).parent_call
+            if "super()" not in ast.unparse(parent):
+                raise Unclear(f"`{below.name}` does not call `super().__init__()`")
 
 
 def calls_parent(statement: ast.stmt) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dynamo_lint.findings import Edit, Finding, Fix
+from dynamo_lint.findings import Edit, Finding, Fix, Span
+from dynamo_lint.fixes.assignments import apart, parts
 from dynamo_lint.fixes.attribute_uses import (
     Declaration,
     Family,
@@ -14,6 +16,7 @@ from dynamo_lint.fixes.attribute_uses import (
     Mention,
     calls_parent,
     declaration_of,
+    default_of,
     family_of,
     init_of,
     is_same,
@@ -25,8 +28,11 @@ from dynamo_lint.fixes.safety import reason, trains_on_ranks, unlisted
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Seen, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.program.refs import ClassRef
-from dynamo_lint.state.model import AttributeState, Kind, Kinds, Outside
+from dynamo_lint.index.lower import as_fact
+from dynamo_lint.program.refs import ClassRef, Position
+from dynamo_lint.state.model import AttributeState, Key, Kind, Kinds, Outside
+from dynamo_lint.values.model import Context, Instance
+from dynamo_lint.values.points_to import evaluate
 
 DTYPES = {Kind.INT: "long", Kind.BOOL: "bool", Kind.FLOAT: "float32"}
 SIGNS = dict(zip(ARITHMETIC, ("+", "-", "*", "/", "//", "%", "**"), strict=True))
@@ -94,17 +100,56 @@ def states_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
 def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
     """The one attribute of a module that a finding's line writes, and the class that declares it."""
     states = states_at(bench, finding)
-    owners = {(state.declared_in, state.key.attribute) for state in states}
+    owners = {(state.declared_in, state.key.attribute) for state in states} or _set_at(bench, finding.span)
     if len(owners) != 1:
         several = "it changes several attributes" if owners else "it is not known which attribute it changes"
         raise Unclear(several)
     ((declared_in, name),) = owners
     plain = name.isidentifier() and declared_in.key != MODULE_KEY
-    if not plain or not bench.tables.project.is_module(declared_in):
+    if not plain or not (bench.tables.project.is_module(declared_in) or _mixes_in(bench, declared_in)):
         raise Unclear("only a module has buffers")
     if any(state.argument for state in states):
         raise Unclear("the object is an argument")
     return declared_in, name
+
+
+def _mixes_in(bench: Workbench, ref: ClassRef) -> bool:
+    """Whether a class is a part of modules alone, whose `__init__` runs that of `nn.Module` first."""
+    project = bench.tables.project
+    below = [one for one in bench.below.get(ref, ()) if one != ref]
+    if not below or not all(project.is_module(one) for one in below) or project.external_bases(ref):
+        return False
+    for one in below:
+        for base in project.bases(one):
+            if base == ref:
+                break
+            if not isinstance(base, ClassRef) or project.is_module(base):
+                return False
+    return not any(
+        symbol == ref
+        for where in project.functions()
+        for site in project.function(where).calls
+        for symbol in project.symbols(site.call.function, where.path, where.key)
+    )
+
+
+def _set_at(bench: Workbench, span: Span) -> set[tuple[ClassRef, str]]:
+    """The attributes that a statement sets that begins where a finding does, as far as its text shows."""
+    file, tables = bench.open(span.path), bench.tables
+    statement = file.at(Position(span.line, span.column, span.line, span.column), ast.Assign, ast.AugAssign)
+    match statement:
+        case ast.AugAssign(target=ast.Attribute() as target):
+            pass
+        case ast.Assign(targets=[ast.Attribute() as target]):
+            pass
+        case _:
+            return set()
+    where = file.reference(target)
+    owners = evaluate(tables.project, as_fact(target.value), Context(where, tables.project.owner(where)))
+    if not all(isinstance(owner, Instance) for owner in owners):
+        return set()
+    keys = [Key(owner.ref, target.attr) for owner in owners if isinstance(owner, Instance)]
+    return {(tables.initial.declared_in(key), key.attribute) for key in keys}
 
 
 def _buffer_at(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
@@ -121,16 +166,17 @@ def _plan(bench: Workbench, finding: Finding) -> Plan:
     declared_in, name = _buffer_at(bench, finding)
     states = states_at(bench, finding)
     init = init_of(bench, declared_in)
-    family = family_of(bench, declared_in, name)
+    default = default_of(bench, declared_in, name)
+    family = family_of(bench, declared_in, name, default=default)
     kind = _kind(bench, states, family)
-    declaration = declaration_of(init, family)
+    declaration = default or declaration_of(init, family)
     rebind = _enters_math(bench, family, kind)
     return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind, unlisted(bench))
 
 
 def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kind:
     """One kind for everything that is ever stored."""
-    stored: set[Kinds] = set()
+    stored: set[Kinds] = set() if states else {_kinds_in_text(bench, family)}
     for state in states:
         stored |= {site.write.value.kinds for site in state.writes}
         for outside in state.outside:
@@ -143,6 +189,33 @@ def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kin
     if len(kinds) != 1 or not kinds <= DTYPES.keys():
         raise Unclear("it holds more than numbers")
     return next(iter(kinds))
+
+
+def _kinds_in_text(bench: Workbench, family: Family) -> Kinds:
+    """The kinds of all that is stored, where each store shows its own; none if one does not."""
+    known: frozenset[Kind] = frozenset()
+    stores = [mention for mention in family.mentions if isinstance(mention.node.ctx, ast.Store)]
+    values = [(mention, _stored_value(mention)) for mention in stores]
+    for of_itself in (False, True):
+        kind = Kind.FLOAT if Kind.FLOAT in known else next(iter(known), None)
+        for mention, value in values:
+            if value is not None and speaks_of(value, family.name) != of_itself:
+                continue
+            judge = Judge(bench, mention.file, own=(family.name, kind))
+            number = judge.number(value) if value is not None else None
+            if number is None:
+                return frozenset()
+            known |= {number}
+    return known
+
+
+def _stored_value(mention: Mention) -> ast.expr | None:
+    """What a statement puts into an attribute; None where that has no expression of its own."""
+    match statement := mention.file.statement(mention.node):
+        case ast.AugAssign(target=target, op=op, value=value):
+            return ast.BinOp(target, op, value)
+        case _:
+            return next((part.value for part in parts(statement) if part.target is mention.node), None)
 
 
 def _kind_at(bench: Workbench, family: Family, outside: Outside) -> Kinds:
@@ -174,40 +247,63 @@ def _enters_math(bench: Workbench, family: Family, kind: Kind) -> bool:
 def _number_edits(plan: Plan) -> Iterator[Edit]:
     yield from _declare(plan)
     walked: Seen = set()
+    joint: dict[ast.stmt, list[Mention]] = defaultdict(list)
     for mention in plan.family.mentions:
         statement = mention.file.statement(mention.node)
         if statement is plan.declaration.statement:
             continue
+        if len(parts(statement)) > 1:
+            joint[statement].append(mention)
+            continue
         match mention.node.ctx:
             case ast.Store():
                 yield from _write(plan, mention, statement)
-            case ast.Del():
-                raise Unclear("it is deleted")
-            case _ if mention.hot:
-                yield from _builtins(plan, mention, walked)
             case _:
-                yield from _read(plan, mention)
+                yield from _loaded(plan, mention, walked)
+    for statement, mentions in joint.items():
+        yield from _write_apart(plan, statement, mentions, walked)
+
+
+def _loaded(plan: Plan, mention: Mention, walked: Seen) -> Iterator[Edit]:
+    if isinstance(mention.node.ctx, ast.Del):
+        raise Unclear("it is deleted")
+    yield from _builtins(plan, mention, walked) if mention.hot else _read(plan, mention)
+
+
+def _write_apart(plan: Plan, statement: ast.stmt, mentions: list[Mention], walked: Seen) -> Iterator[Edit]:
+    """A statement that sets several things, as one statement for each, if the number is among them."""
+    reads: list[Edit] = []
+    texts: dict[ast.expr, str] = {}
+    for mention in mentions:
+        if not isinstance(mention.node.ctx, ast.Store):
+            reads += _loaded(plan, mention, walked)
+            continue
+        target = _target(plan, mention)
+        value = next((part.value for part in parts(statement) if part.target is mention.node), None)
+        if value is None or speaks_of(value, plan.family.name):
+            raise Unclear(f"line {statement.lineno} sets it together with something else")
+        texts[mention.node] = _stored(plan, target, mention.file.one_line(value))
+    yield from (apart(mentions[0].file, statement, texts, reads),) if texts else reads
 
 
 def _declare(plan: Plan) -> Iterator[Edit]:
-    file, statement = plan.init.file, plan.declaration.statement
+    file, declared = plan.init.file, plan.declaration
+    statement = declared.statement
     yield from plan.imports
-    if statement.lineno > plan.init.parent_call.lineno:
-        yield file.replace(statement, plan.start)
+    if statement.lineno > plan.init.parent_call.lineno and isinstance(declared.target, ast.Attribute):
+        yield apart(file, statement, {declared.target: plan.start}, ())
         return
     # A module takes buffers only after `super().__init__()`.
-    if not file.alone(statement) or not isinstance(plan.declaration.value, ast.Constant):
+    plain = declared.alone and isinstance(declared.value, ast.Constant)
+    if not (plain and file.alone(statement)):
         raise Unclear("it is set before `super().__init__()`")
-    yield file.remove(statement)
+    yield file.remove_with_gap(statement)
     yield file.insert_after(plan.init.parent_call, plan.start)
 
 
 def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
     file, name = mention.file, mention.node.attr
-    target = file.text(mention.node)
-    _check_order(plan, mention)
-    if "\n" in target or not _repeatable(mention.node.value):
-        raise Unclear("the object it is written on is computed")
+    target = _target(plan, mention)
     match statement:
         case ast.AugAssign(op=op, value=value) if isinstance(op, ARITHMETIC):
             if plan.rebind:
@@ -223,6 +319,15 @@ def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
                 flow(Judge(plan.bench, file), _own(value, name), name, plan.kind == Kind.BOOL)
         case _:
             raise Unclear(f"line {statement.lineno} sets it together with something else")
+
+
+def _target(plan: Plan, mention: Mention) -> str:
+    """What a write sets, as it stands; raises Unclear where it cannot be said twice, or comes too early."""
+    target = mention.file.text(mention.node)
+    _check_order(plan, mention)
+    if "\n" in target or not _repeatable(mention.node.value):
+        raise Unclear("the object it is written on is computed")
+    return target
 
 
 def _check_order(plan: Plan, mention: Mention) -> None:
@@ -341,7 +446,7 @@ def sum_fix(finding: Finding, bench: Workbench) -> Fix:
     start = f"{torch}.zeros((), requires_grad=True)" if grows else f"{torch}.zeros(())"
     self_name = init.node.args.args[0].arg
     text = f'{self_name}.register_buffer("{name}", {start}, persistent=False)'
-    edits = [*imports, init.file.replace(declaration.statement, text)]
+    edits = [*imports, apart(init.file, declaration.statement, {declaration.target: text}, ())]
     edits += [edit for one in sums.values() for edit in _added(one, grows)]
     edits += _resets(family, declaration.statement, sums, grows)
     first = "zero instead of None" if _is_none(declaration.value) else "a tensor"
@@ -518,13 +623,11 @@ def _resets(family: Family, declaration: ast.stmt, sums: dict[ast.stmt, Sum], gr
             raise Unclear("it is deleted")
         if isinstance(mention.node.ctx, ast.Load):
             continue
-        match statement:
-            case ast.Assign(targets=[ast.Attribute() as target], value=value) if _is_start(value):
-                if not isinstance(target.value, ast.Name | ast.Attribute):
-                    raise Unclear("the object that is reset is computed")
-                owner = file.text(target)
-                yield file.replace(
-                    statement, f"{owner} = {owner}.new_zeros((){', requires_grad=True' if grows else ''})"
-                )
-            case _:
-                raise Unclear(f"line {statement.lineno} sets it to something else")
+        reset = [part for part in parts(statement) if part.target is mention.node and _is_start(part.value)]
+        if not reset:
+            raise Unclear(f"line {statement.lineno} sets it to something else")
+        if not isinstance(mention.node.value, ast.Name | ast.Attribute):
+            raise Unclear("the object that is reset is computed")
+        owner = file.text(mention.node)
+        text = f"{owner} = {owner}.new_zeros((){', requires_grad=True' if grows else ''})"
+        yield apart(file, statement, {mention.node: text}, ())
