@@ -402,15 +402,15 @@ def declaration_of(init: Init, family: Family) -> Declaration:
     raise Unclear("`__init__` sets it together with something else")
 
 
-def default_of(bench: Workbench, ref: ClassRef, name: str) -> Declaration | None:
-    """The one plain value that the body of a class gives to an attribute; None if it gives none.
+def default_of(bench: Workbench, ref: ClassRef, name: str, init: Init) -> Declaration | None:
+    """The one plain value that the body of a class, and not its `__init__`, gives to an attribute; or None.
 
     Raises Unclear where instances can be made without the `__init__` that would set it instead.
     """
     project = bench.tables.project
-    if len(project.class_bindings(ref).get(name, ())) != 1:
+    if len(project.class_bindings(ref).get(name, ())) != 1 or name in bench.first_said(init.node):
         return None
-    file = bench.open(ref.path)
+    file = init.file
     for node in file.by_line.get(project.class_(ref).line, ()):
         for statement in node.body if isinstance(node, ast.ClassDef) else ():
             match parts(statement):

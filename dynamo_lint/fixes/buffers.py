@@ -166,7 +166,7 @@ def _plan(bench: Workbench, finding: Finding) -> Plan:
     declared_in, name = _buffer_at(bench, finding)
     states = states_at(bench, finding)
     init = init_of(bench, declared_in)
-    default = default_of(bench, declared_in, name)
+    default = default_of(bench, declared_in, name, init)
     family = family_of(bench, declared_in, name, default=default)
     kind = _kind(bench, states, family)
     declaration = default or declaration_of(init, family)

@@ -178,9 +178,8 @@ def test_a_guess_by_name_is_unsafe(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from torch.nn.parallel import DistributedDataParallel",
         "model = Model().to_empty(device='cpu')",
-        "names = [name for name, _ in Model().named_buffers()]",
+        "result = torch.func.functional_call(Model(), {}, ())",
         "from torch.utils.checkpoint import checkpoint",
     ],
 )

@@ -88,6 +88,7 @@ def test_diff_writes_nothing_and_exits_1_only_where_something_would_change(here:
 
 
 def test_a_diff_that_leaves_unsafe_fixes_out_names_the_option(here: Path, capsys) -> None:
+    (here / "setup.cfg").write_text("[metadata]\nname = counters\n")
     (here / "a.py").write_text(COUNTER.replace("_calls", "calls"))
     cli.run([])
     assert (
@@ -172,6 +173,7 @@ def test_a_finding_whose_rule_has_fixes_says_why_it_has_none(here: Path, capsys)
 
 def test_unsafe_fixes_wait_until_they_are_asked_for(here: Path) -> None:
     public = COUNTER.replace("_calls", "calls")
+    (here / "setup.cfg").write_text("[metadata]\nname = counters\n")
     (here / "a.py").write_text(public)
     assert cli.run(["--fix", "-q"]) == 1
     assert (here / "a.py").read_text() == public
