@@ -14,6 +14,7 @@ from dynamo_lint.index.ir import Definition, Expr
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.names import last_name
 from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.state.initial import PLAIN_BASES
 from dynamo_lint.values.model import ClassValue, Context, ExternalInstance, Instance, SuperProxy, Value
 from dynamo_lint.values.points_to import evaluate
 
@@ -281,7 +282,7 @@ def _mention(
 ) -> Mention | None:
     """The family's attribute at a place, None if it is not its own; raises Unclear if it may be."""
     node, file = _node(bench, said, name), bench.file(said.path)
-    ours = _belongs(bench, said, members, bases)
+    ours = _belongs(bench, said, name, members, bases)
     if isinstance(node, ast.Call):
         raise Unclear(f"it is looked up by name at {said.path}:{said.line}")
     if not isinstance(node, ast.Attribute) or file is None:
@@ -294,7 +295,9 @@ def _mention(
     return Mention(file, node, said.where, said.where in bench.hot and not eager, ours == "likely")
 
 
-def _belongs(bench: Workbench, said: _Said, members: frozenset[ClassRef], bases: frozenset[ClassRef]) -> str:
+def _belongs(
+    bench: Workbench, said: _Said, name: str, members: frozenset[ClassRef], bases: frozenset[ClassRef]
+) -> str:
     """Whether this is the family's attribute: `yes`, or `likely` where only the name says so.
 
     Raises Unclear if it may be another's.
@@ -307,7 +310,11 @@ def _belongs(bench: Workbench, said: _Said, members: frozenset[ClassRef], bases:
             if outsiders != [holder]:
                 raise Unclear(f"`{holder.name}` uses it too and has other subclasses")
         return "yes"
-    known = _known(bench, said)
+    known = [
+        value
+        for value in _known(bench, said)
+        if not (isinstance(value, Instance) and value.ref not in members and _lacks(bench, value.ref, name))
+    ]
     if any(isinstance(v, ClassValue) and v.ref in members for v in known):
         raise Unclear(f"it is used through the class at {where.path}:{said.line}")
     if any(isinstance(v, Instance | ClassValue) and v.ref not in members for v in known):
@@ -322,6 +329,12 @@ def _is_import(bench: Workbench, expr: Expr, where: FunctionRef) -> bool:
 
 def _refuse_other_owners(bench: Workbench, name: str, ours: frozenset[ClassRef]) -> None:
     """Refuse an attribute that is spoken of where its owner is unknown, if others have one of that name."""
+    if not _owners(bench, name) <= ours:
+        raise Unclear(f"the owner of `{name}` is unknown somewhere, and several have one")
+
+
+def _owners(bench: Workbench, name: str) -> frozenset[ClassRef]:
+    """The classes that give `self` an attribute of a name, in their methods or their body."""
     project = bench.tables.project
     owners = bench.memo.get(("owners", name))
     if not isinstance(owners, frozenset):
@@ -331,8 +344,24 @@ def _refuse_other_owners(bench: Workbench, name: str, ours: frozenset[ClassRef])
         owners = bench.memo["owners", name] = frozenset(
             holding.union(ref for ref in holders if ref is not None)
         )
-    if not owners <= ours:
-        raise Unclear(f"the owner of `{name}` is unknown somewhere, and several have one")
+    return owners
+
+
+def _lacks(bench: Workbench, ref: ClassRef, name: str) -> bool:
+    """Whether nothing gives the objects of a class an attribute of a name: asking them for it fails."""
+    project = bench.tables.project
+    mro = project.mro(ref)
+    opaque = any(method in project.class_bindings(part) for part in mro for method in OPAQUE_METHODS)
+    if opaque or set(project.external_bases(ref)) - PLAIN_BASES:
+        return False
+    if not _owners(bench, name).isdisjoint(mro):
+        return False
+    for where, store in project.stores_of(name):
+        if not project.is_self(store.owner, where):
+            values = evaluate(project, store.owner, Context(where, project.owner(where)))
+            if not values or any(isinstance(value, Instance) and value.ref == ref for value in values):
+                return False
+    return True
 
 
 def is_same(node: ast.expr, other: ast.Attribute) -> bool:

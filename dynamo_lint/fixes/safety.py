@@ -120,6 +120,58 @@ def _is_shipped(bench: Workbench, members: Iterable[ClassRef]) -> bool:
     return any(home.ships(member.path) for home in bench.shipped for member in members)
 
 
+_NO_CODE_OF_THE_PROJECT = frozenset({"object", "Module", "nn.Module", "torch.nn.Module"})
+
+
+def speaks_of_its_own(name: str, raw: bytes) -> bool:
+    """Whether a file has an attribute of a name on `self` alone, in classes of its own that set it.
+
+    Their instances are none of the project's classes, whatever else is called so.
+    """
+    try:
+        tree = ast.parse(raw)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    setting = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef) and _sets(node, name)}
+    own = [
+        inner
+        for node in setting.values()
+        if all(ast.unparse(base) in _NO_CODE_OF_THE_PROJECT for base in node.bases)
+        and not any(isinstance(inner, ast.ClassDef) for inner in ast.walk(node) if inner is not node)
+        for inner in ast.walk(node)
+        if _is_said_of_self(inner, name)
+    ]
+    return len(own) == sum(_is_said(node, name) for node in ast.walk(tree))
+
+
+def _is_said(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Attribute(attr=word) | ast.Constant(value=str() as word) | ast.keyword(arg=str() as word):
+            return word.rpartition(".")[2] == name
+    return False
+
+
+def _is_said_of_self(node: ast.AST, name: str) -> bool:
+    """`self.name`, and `self.register_buffer("name", ...)` for the text in it."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="self"), attr=word):
+            return word == name
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="self"), attr="register_buffer"),
+            args=[ast.Constant(value=str() as word), *_],
+        ):
+            return word == name
+    return False
+
+
+def _sets(node: ast.ClassDef, name: str) -> bool:
+    """Whether a class gives an attribute of `self` its value."""
+    return any(
+        _is_said_of_self(inner, name) and isinstance(getattr(inner, "ctx", None), ast.Store | None)
+        for inner in ast.walk(node)
+    )
+
+
 def _multiplies(mention: Mention) -> bool:
     """Whether a write computes the next value by a factor of this one, so that it outgrows any type."""
     statement = mention.file.statement(mention.node)

@@ -83,7 +83,12 @@ class _Unseen:
             return None
         if self._code is None:
             self._code = dict(self._read())
-        return next((path for path, raw in self._code.items() if speaks_of(name.encode(), raw)), None)
+        from dynamo_lint.fixes.safety import speaks_of_its_own  # late: with it comes all that evaluates
+
+        for path, raw in self._code.items():
+            if speaks_of(name.encode(), raw) and (is_notebook(path) or not speaks_of_its_own(name, raw)):
+                return path
+        return None
 
     def _read(self) -> Iterator[tuple[str, bytes]]:
         top = files.around(self._found.root)

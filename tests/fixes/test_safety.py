@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint import cli
+from dynamo_lint.fixes.safety import speaks_of_its_own
 
 MODEL = """\
 import torch
@@ -262,3 +263,33 @@ def test_a_reader_that_is_not_linted_keeps_a_fix_from_being_applied(
     assert cli.run([*arguments, "--fix", "--no-cache"]) == 1
     assert "report.py, which this run does not lint, uses the attribute" in capsys.readouterr().err
     assert (here / "src/model.py").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        (
+            "class A(nn.Module):\n    def __init__(self):\n        self._n = 0\n    def f(self): return self._n\n",
+            True,
+        ),
+        (
+            "class A:\n    def __init__(self):\n        self.register_buffer('_n', 0)\n        self._n += 1\n",
+            True,
+        ),
+        ("class A(Block):\n    def __init__(self):\n        self._n = 0\n", False),
+        ("class A:\n    def f(self): return self._n\n", False),
+        ("class A:\n    def f(self): self._n = 1\n\n\nprint(block._n)\n", False),
+        ("class A:\n    def f(self): self._n = 1\n\n\nprint(getattr(block, '_n'))\n", False),
+        ("class A:\n    def f(self): self._n = 1\n\n\npatch(_n=3)\n", False),
+        ("class A:\n    def f(self, other): self._n = other._n\n", False),
+        (
+            "class A:\n    def f(self): self._n = 1\n    class B(Block):\n        def f(self): self._n\n",
+            False,
+        ),
+        ("class A:\n    def f(self): self._n = \n", False),
+    ],
+)
+def test_a_file_that_is_not_linted_matters_if_it_speaks_of_other_objects_than_its_own(
+    text: str, own: bool
+) -> None:
+    assert speaks_of_its_own("_n", text.encode()) == own
