@@ -359,7 +359,8 @@ def _lacks(bench: Workbench, ref: ClassRef, name: str) -> bool:
     for where, store in project.stores_of(name):
         if not project.is_self(store.owner, where):
             values = evaluate(project, store.owner, Context(where, project.owner(where)))
-            if not values or any(isinstance(value, Instance) and value.ref == ref for value in values):
+            refs = [value.ref for value in values if isinstance(value, Instance | ClassValue)]
+            if not refs or not set(refs).isdisjoint(mro):
                 return False
     return True
 

@@ -130,17 +130,27 @@ for rows in (3, 2, 5, 4):
 """
 
 
-def test_a_fix_that_would_be_taken_back_is_not_announced(here: Path, capsys) -> None:
-    (here / "a.py").write_text(SHOWS_SIZES)
+def test_a_fix_that_would_be_taken_back_is_not_announced(here: Path, capsys, monkeypatch) -> None:
+    (here / "a.py").write_text(COUNTER)
+    monkeypatch.setattr(
+        rewrite, "_guilty", lambda *reports: [(one, "it would cause it") for one in reports[2]]
+    )
     cli.run([])
     said = capsys.readouterr()
     assert "fixable" not in said.err
     assert "does it)" not in said.out
     ((applicability, message),) = hints(capsys)
     assert applicability == "display"
-    assert "`--fix` leaves it: it would cause DYN507" in message
+    assert "`--fix` leaves it: it would cause it" in message
     cli.run(["--diff"])
-    assert "a.py:12 DYN101 was not fixed: it would cause DYN507" in capsys.readouterr().err
+    assert "a.py:10 DYN101 was not fixed: it would cause it" in capsys.readouterr().err
+
+
+def test_a_note_that_an_error_hid_is_no_reason_to_leave_the_error(here: Path, capsys) -> None:
+    (here / "a.py").write_text(SHOWS_SIZES)
+    assert cli.run(["--fix", "-q", "--output-format", "json"]) == 0
+    assert [one["code"] for one in json.loads(capsys.readouterr().out)["findings"]] == ["DYN507"]
+    assert "register_buffer" in (here / "a.py").read_text()
 
 
 def test_a_fix_with_a_reader_that_is_not_linted_is_announced_as_unsafe(here: Path, capsys) -> None:
