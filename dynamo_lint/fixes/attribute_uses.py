@@ -442,24 +442,28 @@ def default_of(bench: Workbench, ref: ClassRef, name: str, init: Init) -> Declar
         return None
     file = init.file
     for node in file.by_line.get(project.class_(ref).line, ()):
-        for statement in node.body if isinstance(node, ast.ClassDef) else ():
+        # A decorator, such as that of dataclasses, may read the body.
+        plain = isinstance(node, ast.ClassDef) and not node.decorator_list
+        for statement in node.body if isinstance(node, ast.ClassDef) and plain else ():
             match parts(statement):
                 case [Part(target=ast.Name(id=bound), value=ast.Constant() as value)] if bound == name:
-                    _check_made_by_init(bench, ref)
+                    if bench.files("word", "__new__"):
+                        raise Unclear("objects may be made without `__init__`")
+                    check_parents_first(bench, ref, name)
                     return Declaration(statement, ast.Name(name, ast.Store()), value)
     return None
 
 
-def _check_made_by_init(bench: Workbench, ref: ClassRef) -> None:
-    """Refuse a class of which an instance may exist whose `__init__` was not called."""
-    project = bench.tables.project
-    if bench.files("word", "__new__"):
-        raise Unclear("objects may be made without `__init__`")
+def check_parents_first(bench: Workbench, ref: ClassRef, name: str) -> None:
+    """Refuse a class below which an `__init__` does not run all others first, before it uses a name."""
     for below in bench.below.get(ref, ()):
-        if below != ref and "__init__" in project.class_bindings(below):
-            parent = init_of(bench, below).parent_call
-            if "super()" not in ast.unparse(parent):
-                raise Unclear(f"`{below.name}` does not call `super().__init__()`")
+        if below != ref and "__init__" in bench.tables.project.class_bindings(below):
+            init = init_of(bench, below)
+            calls = [statement for statement in init.node.body if calls_parent(statement)]
+            if len(calls) > 1 or not ast.unparse(init.parent_call).startswith("super()"):
+                raise Unclear(f"`{below.name}` does not call `super().__init__()` alone")
+            if bench.first_said(init.node).get(name, init.parent_call.lineno) < init.parent_call.lineno:
+                raise Unclear("a subclass uses it before the base class does")
 
 
 def calls_parent(statement: ast.stmt) -> bool:

@@ -15,6 +15,7 @@ from dynamo_lint.fixes.attribute_uses import (
     Init,
     Mention,
     calls_parent,
+    check_parents_first,
     declaration_of,
     default_of,
     family_of,
@@ -155,6 +156,8 @@ def _set_at(bench: Workbench, span: Span) -> set[tuple[ClassRef, str]]:
 def _buffer_at(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
     """The attribute that a finding's line writes, if a buffer can have its name."""
     declared_in, name = module_attribute(bench, finding)
+    if not bench.tables.project.is_module(declared_in):
+        check_parents_first(bench, declared_in, name)
     if name.startswith("__"):
         raise Unclear("Python spells a name of two underscores otherwise in each class")
     if name in _TAKEN:

@@ -38,6 +38,7 @@ _RANKS = "DistributedDataParallel copies rank 0's buffers to all ranks"
 _META = "a module built on the meta device has to set the buffer again after `to_empty()`"
 _LISTED = "code that iterates over `buffers()` would see one more"
 _TWICE = "activation checkpointing runs the update twice"
+_EXPORTED = "a program that is exported updates a tensor, and keeps a number as it was"
 _COPIES = "a functional call works on copies of buffers, and the update is lost"
 _SHARED_BY_NAME = "`share_memory` shares buffers, but not numbers, with other processes"
 
@@ -65,6 +66,9 @@ PROJECT_WORDS = (
     ("word", "share_memory", _SHARED_BY_NAME),
     ("word", "functional_call", _COPIES),
     ("word", "stack_module_state", _COPIES),
+    ("text", "torch.export", _EXPORTED),
+    ("text", "onnx.export", _EXPORTED),
+    ("text", "jit.trace", _EXPORTED),
     ("text", "jit.script", "a scripted module keeps its attributes by type"),
 )
 """A text or a word that occurs somewhere in the project, and what it means for a buffer that was a number."""

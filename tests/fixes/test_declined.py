@@ -268,6 +268,7 @@ compiled = torch.compile(model)
     [
         "other = Model.__new__(Model)",
         "class Heir(Model):\n    def __init__(self):\n        nn.Module.__init__(self)",
+        "class Heir(Model):\n    def __init__(self):\n        print(self.n)\n        super().__init__()",
         "class Heir(Model):\n    n = 3",
         "print(Model.n)",
     ],
@@ -306,6 +307,11 @@ compiled = torch.compile(Model())
         ("compiled =", "alone = Counting()\ncompiled ="),
         ("compiled =", "class Other(Counting):\n    pass\n\n\ncompiled ="),
         ("class Counting:", "class Counting(dict):"),
+        (
+            "    def forward",
+            "    def __init__(self):\n        Counting.__init__(self)\n        nn.Module.__init__(self)\n\n"
+            "    def forward",
+        ),
         ("        super().__init__()\n", ""),
     ],
 )

@@ -57,6 +57,7 @@ def test_a_private_counter_that_only_its_class_uses_is_fixed_safely(
         ("other = Block().to(device='meta')", "meta device"),
         ("from torch.utils import checkpoint", "checkpointing"),
         ("torch.func.functional_call(block, STATE, X)", "copies"),
+        ("torch.export.export(block, (X,))", "exported"),
         ("other = Block().share_memory()", "shares buffers, but not numbers"),
         (
             "from unittest import mock\nmock.patch.object(block, '_calls', 3)",
