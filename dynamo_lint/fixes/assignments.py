@@ -27,9 +27,9 @@ def parts(statement: ast.stmt) -> tuple[Part, ...]:
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             return (Part(target, value),)
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-            found = tuple(Part(*pair) for pair in zip(targets, values, strict=False))
+            pairs = tuple(Part(*pair) for pair in zip(targets, values, strict=False))
             whole = len(targets) == len(values) and not any(isinstance(v, ast.Starred) for v in values)
-            return found if whole and all(_is_plain(part.target) for part in found) else ()
+            return pairs if whole and all(_is_plain(part.target) for part in pairs) else ()
         case ast.Assign(targets=[ast.Tuple() | ast.List()]):
             return ()
         case ast.Assign(targets=[*targets], value=value):
@@ -41,7 +41,9 @@ def parts(statement: ast.stmt) -> tuple[Part, ...]:
 def apart(file: OpenFile, statement: ast.stmt, texts: Mapping[ast.expr, str], reads: Iterable[Edit]) -> Edit:
     """The statement with other text for some of its targets' assignments, and for some reads in the rest."""
     single = parts(statement)
-    if len(single) > 1 and not (file.alone(statement) and _in_order(single)):
+    text = file.text(statement)
+    commented = "\n" in text and "#" in text
+    if len(single) > 1 and (commented or not (file.alone(statement) and _in_order(single))):
         raise Unclear(f"line {statement.lineno} sets it together with something else")
     edits = tuple(reads)
     lines = [

@@ -117,11 +117,11 @@ def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]
 def _mixes_in(bench: Workbench, ref: ClassRef) -> bool:
     """Whether a class is a part of modules alone, whose `__init__` runs that of `nn.Module` first."""
     project = bench.tables.project
-    below = [one for one in bench.below.get(ref, ()) if one != ref]
-    if not below or not all(project.is_module(one) for one in below) or project.external_bases(ref):
+    heirs = [heir for heir in bench.below.get(ref, ()) if heir != ref]
+    if not heirs or not all(project.is_module(heir) for heir in heirs) or project.external_bases(ref):
         return False
-    for one in below:
-        for base in project.bases(one):
+    for heir in heirs:
+        for base in project.bases(heir):
             if base == ref:
                 break
             if not isinstance(base, ClassRef) or project.is_module(base):
@@ -196,20 +196,20 @@ def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kin
 
 def _kinds_in_text(bench: Workbench, family: Family) -> Kinds:
     """The kinds of all that is stored, where each store shows its own; none if one does not."""
-    known: frozenset[Kind] = frozenset()
+    kinds: frozenset[Kind] = frozenset()
     stores = [mention for mention in family.mentions if isinstance(mention.node.ctx, ast.Store)]
     values = [(mention, _stored_value(mention)) for mention in stores]
     for of_itself in (False, True):
-        kind = Kind.FLOAT if Kind.FLOAT in known else next(iter(known), None)
+        kind = Kind.FLOAT if Kind.FLOAT in kinds else next(iter(kinds), None)
         for mention, value in values:
             if value is not None and speaks_of(value, family.name) != of_itself:
                 continue
-            judge = Judge(bench, mention.file, own=(family.name, kind))
+            judge = Judge(bench, mention.file, asked=(family.name, kind))
             number = judge.number(value) if value is not None else None
             if number is None:
                 return frozenset()
-            known |= {number}
-    return known
+            kinds |= {number}
+    return kinds
 
 
 def _stored_value(mention: Mention) -> ast.expr | None:

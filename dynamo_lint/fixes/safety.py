@@ -80,8 +80,8 @@ _OF_BUFFERS = (_RANKS, _LISTED)
 
 def unlisted(bench: Workbench) -> str | None:
     """Why a number should become a tensor that is no buffer; None if it may be one."""
-    found = (why for how, text, why in PROJECT_WORDS if why in _OF_BUFFERS and bench.files(how, text))
-    return next(found, None)
+    reasons = (why for how, text, why in PROJECT_WORDS if why in _OF_BUFFERS and bench.files(how, text))
+    return next(reasons, None)
 
 
 def trains_on_ranks(bench: Workbench) -> bool:
@@ -137,7 +137,7 @@ def speaks_of_its_own(name: str, raw: bytes) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     setting = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef) and _sets(node, name)}
-    own = [
+    of_self = [
         inner
         for node in setting.values()
         if all(ast.unparse(base) in _NO_CODE_OF_THE_PROJECT for base in node.bases)
@@ -145,7 +145,7 @@ def speaks_of_its_own(name: str, raw: bytes) -> bool:
         for inner in ast.walk(node)
         if _is_said_of_self(inner, name)
     ]
-    return len(own) == sum(_is_said(node, name) for node in ast.walk(tree))
+    return len(of_self) == sum(_is_said(node, name) for node in ast.walk(tree))
 
 
 def _is_said(node: ast.AST, name: str) -> bool:

@@ -29,7 +29,7 @@ class Judge:
     file: OpenFile
     by_use: bool = False
     """What is used as hardly anything but a tensor can be counts as one."""
-    own: tuple[str, Kind | None] | None = None
+    asked: tuple[str, Kind | None] | None = None
     """An attribute that is being asked about, and the kind that it has so far."""
 
     def is_tensor(self, node: ast.expr, depth: int = 0, names: frozenset[str] = frozenset()) -> bool:
@@ -122,10 +122,10 @@ class Judge:
             case ast.Call(func=ast.Name(id="float"), args=[_]):
                 return Kind.FLOAT
             case ast.Call(func=ast.Name(id="min" | "max"), args=[_, _, *_], keywords=[]):
-                found = {self.number(value, depth + 1) for value in node.args}
-                return found.pop() if len(found) == 1 else None
-            case ast.Attribute(attr=name) if self.own is not None and name == self.own[0]:
-                return self.own[1]
+                kinds = {self.number(value, depth + 1) for value in node.args}
+                return kinds.pop() if len(kinds) == 1 else None
+            case ast.Attribute(attr=name) if self.asked is not None and name == self.asked[0]:
+                return self.asked[1]
             case ast.Subscript(value=ast.Attribute(value=owner, attr="shape"), slice=ast.Constant()):
                 return Kind.INT if self.is_tensor(owner) else None
             case ast.Call(func=ast.Attribute(value=owner, attr="numel" | "dim"), args=[]):

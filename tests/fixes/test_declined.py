@@ -333,6 +333,7 @@ def test_a_class_that_is_mixed_into_more_than_modules_has_no_buffers(
         "self.n = self.m = make()",
         "(self.n, self.m), k = (0, 1), 2",
         "m = 1; self.n, self.m = 0, 0",
+        "self.n, self.m = (  # a word\n            0, 0)",
     ],
 )
 def test_a_line_that_sets_several_things_stays_where_the_order_may_matter(tmp_path: Path, line: str) -> None:

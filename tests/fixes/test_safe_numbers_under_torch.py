@@ -127,7 +127,7 @@ def test_counters_of_blocks_that_a_helper_compiles_are_fixed_safely_and_each_cla
     assert ("register_buffer" in after["model"]) == (not ranks)
     before = ran(files, tmp_path / "before", monkeypatch)
     torch._dynamo.reset()
-    found = ran({**files, **after}, tmp_path / "after", monkeypatch, backend=counting)
+    fixed = ran({**files, **after}, tmp_path / "after", monkeypatch, backend=counting)
     assert count == 2
-    assert torch.allclose(found[0], before[0])
-    assert found[1:] == before[1:]
+    assert torch.allclose(fixed[0], before[0])
+    assert fixed[1:] == before[1:]
