@@ -129,6 +129,8 @@ class Settings:
     """Files with functions that `confirm` runs."""
     contract: Contract = field(default_factory=Contract)
     fail_on_nothing_compiled: bool = False
+    application: bool = False
+    """No code outside of the project uses its classes, whatever its metadata says."""
     required_version: str | None = None
     source: Path | None = None
     """The file that the settings come from."""
@@ -466,6 +468,11 @@ KEYS: Mapping[str, Key] = {
         choice(*SEVERITIES), "lowest severity that makes the exit status 1", choices=SEVERITIES
     ),
     "fail-on-nothing-compiled": Key(flag, "exit 1 if nothing in the project is compiled"),
+    "application": Key(
+        flag,
+        "no code outside of the project uses its classes, even if it has the metadata of a package: a fix is "
+        "safe for attributes without an underscore as well",
+    ),
     "regions": Key(
         strings,
         "classes and functions that are compiled by code that dynamo-lint cannot see",

@@ -56,6 +56,7 @@ extend-ignore = ["DYN5"]
 severity = { DYN201 = "error", DYN4 = "off" }
 per-file-ignores = { "tests/**" = ["DYN"] }
 fail-on-nothing-compiled = true
+application = true
 probes = ["probes.py"]
 overrides = [{ paths = ["src"], select = [], min-confidence = "assumed", fail-level = "note" }]
 """
@@ -97,6 +98,7 @@ def test_every_key_is_read_from_its_own_file(tmp_path: Path) -> None:
         severity={"DYN201": "error", "DYN4": "off"},
         per_file_ignores={"tests/**": ("DYN",)},
         fail_on_nothing_compiled=True,
+        application=True,
         probes=(tmp_path / "probes.py",),
         overrides=(Override(("src",), Choices(select=(), min_confidence="possible", fail_level="note")),),
         source=file,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from dynamo_lint.distribution import Home
 from dynamo_lint.findings import Finding, Fix
 from dynamo_lint.fixes import (
     buffers,
@@ -37,9 +38,14 @@ FIXERS: Mapping[str, Fixer] = {
 """By rule; where it has no answer the rule's advice stands."""
 
 
-def attach(findings: Iterable[Finding], tables: Tables, sources: Sources) -> list[Finding]:
-    """The findings, with edits instead of advice where the edit is known to be right, and else the reason."""
-    bench = Workbench(tables, sources)
+def attach(
+    findings: Iterable[Finding], tables: Tables, sources: Sources, shipped: tuple[Home, ...] = ()
+) -> list[Finding]:
+    """The findings, with edits instead of advice where the edit is known to be right, and else the reason.
+
+    What `shipped` hands out may be used by code that is not of the project.
+    """
+    bench = Workbench(tables, sources, shipped)
     found: list[Finding] = []
     for finding in findings:
         found.append(finding)

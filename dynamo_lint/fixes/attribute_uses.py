@@ -8,11 +8,13 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 
 from dynamo_lint.findings import Edit, Span
+from dynamo_lint.fixes.assignments import Part, parts
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench
 from dynamo_lint.index.ir import Definition, Expr
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.names import last_name
 from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.state.initial import PLAIN_BASES
 from dynamo_lint.values.model import ClassValue, Context, ExternalInstance, Instance, SuperProxy, Value
 from dynamo_lint.values.points_to import evaluate
 
@@ -50,17 +52,24 @@ class Family:
 
 
 def family_of(
-    bench: Workbench, declared_in: ClassRef, name: str, except_for: ast.Call | None = None
+    bench: Workbench,
+    declared_in: ClassRef,
+    name: str,
+    except_for: ast.Call | None = None,
+    default: Declaration | None = None,
 ) -> Family:
     """All mentions of an attribute; raises Unclear where it may be touched without being seen.
 
-    `except_for` is a lookup by name that is about to become a mention.
+    `except_for` is a lookup by name that is about to become a mention, `default` the value that the body of
+    the class gives.
     """
     project = bench.tables.project
     members = frozenset(bench.below.get(declared_in, ()))
     bases = frozenset(base for ref in members for base in project.mro(ref)) - members
     for ref in members | bases:
-        _check_class(bench, ref, name)
+        _check_class(bench, ref)
+        if name in project.class_bindings(ref) and (default is None or ref != declared_in):
+            raise Unclear(f"`{ref.name}` has it as a class attribute")
     spoken = _spoken(bench, name)
     if spoken.unread is not None:
         raise Unclear(f"{spoken.unread} mentions it and cannot be read")
@@ -236,14 +245,12 @@ def _reflects(node: ast.Call, name: str) -> bool:
     return False
 
 
-def _check_class(bench: Workbench, ref: ClassRef, name: str) -> None:
+def _check_class(bench: Workbench, ref: ClassRef) -> None:
     """Refuse a class that can reach its attributes without naming them."""
     if ("opaque", ref) not in bench.memo:
         bench.memo["opaque", ref] = _opaque(bench, ref)
     if bench.memo["opaque", ref] is not None:
         raise Unclear(str(bench.memo["opaque", ref]))
-    if name in bench.tables.project.class_bindings(ref):
-        raise Unclear(f"`{ref.name}` has it as a class attribute")
 
 
 def _opaque(bench: Workbench, ref: ClassRef) -> str | None:
@@ -275,7 +282,7 @@ def _mention(
 ) -> Mention | None:
     """The family's attribute at a place, None if it is not its own; raises Unclear if it may be."""
     node, file = _node(bench, said, name), bench.file(said.path)
-    ours = _belongs(bench, said, members, bases)
+    ours = _belongs(bench, said, name, members, bases)
     if isinstance(node, ast.Call):
         raise Unclear(f"it is looked up by name at {said.path}:{said.line}")
     if not isinstance(node, ast.Attribute) or file is None:
@@ -288,7 +295,9 @@ def _mention(
     return Mention(file, node, said.where, said.where in bench.hot and not eager, ours == "likely")
 
 
-def _belongs(bench: Workbench, said: _Said, members: frozenset[ClassRef], bases: frozenset[ClassRef]) -> str:
+def _belongs(
+    bench: Workbench, said: _Said, name: str, members: frozenset[ClassRef], bases: frozenset[ClassRef]
+) -> str:
     """Whether this is the family's attribute: `yes`, or `likely` where only the name says so.
 
     Raises Unclear if it may be another's.
@@ -301,7 +310,11 @@ def _belongs(bench: Workbench, said: _Said, members: frozenset[ClassRef], bases:
             if outsiders != [holder]:
                 raise Unclear(f"`{holder.name}` uses it too and has other subclasses")
         return "yes"
-    known = _known(bench, said)
+    known = [
+        value
+        for value in _known(bench, said)
+        if not (isinstance(value, Instance) and value.ref not in members and _lacks(bench, value.ref, name))
+    ]
     if any(isinstance(v, ClassValue) and v.ref in members for v in known):
         raise Unclear(f"it is used through the class at {where.path}:{said.line}")
     if any(isinstance(v, Instance | ClassValue) and v.ref not in members for v in known):
@@ -316,6 +329,12 @@ def _is_import(bench: Workbench, expr: Expr, where: FunctionRef) -> bool:
 
 def _refuse_other_owners(bench: Workbench, name: str, ours: frozenset[ClassRef]) -> None:
     """Refuse an attribute that is spoken of where its owner is unknown, if others have one of that name."""
+    if not _owners(bench, name) <= ours:
+        raise Unclear(f"the owner of `{name}` is unknown somewhere, and several have one")
+
+
+def _owners(bench: Workbench, name: str) -> frozenset[ClassRef]:
+    """The classes that give `self` an attribute of a name, in their methods or their body."""
     project = bench.tables.project
     owners = bench.memo.get(("owners", name))
     if not isinstance(owners, frozenset):
@@ -325,8 +344,25 @@ def _refuse_other_owners(bench: Workbench, name: str, ours: frozenset[ClassRef])
         owners = bench.memo["owners", name] = frozenset(
             holding.union(ref for ref in holders if ref is not None)
         )
-    if not owners <= ours:
-        raise Unclear(f"the owner of `{name}` is unknown somewhere, and several have one")
+    return owners
+
+
+def _lacks(bench: Workbench, ref: ClassRef, name: str) -> bool:
+    """Whether nothing gives the objects of a class an attribute of a name: asking them for it fails."""
+    project = bench.tables.project
+    mro = project.mro(ref)
+    opaque = any(method in project.class_bindings(part) for part in mro for method in OPAQUE_METHODS)
+    if opaque or set(project.external_bases(ref)) - PLAIN_BASES:
+        return False
+    if not _owners(bench, name).isdisjoint(mro):
+        return False
+    for where, store in project.stores_of(name):
+        if not project.is_self(store.owner, where):
+            values = evaluate(project, store.owner, Context(where, project.owner(where)))
+            refs = [value.ref for value in values if isinstance(value, Instance | ClassValue)]
+            if not refs or not set(refs).isdisjoint(mro):
+                return False
+    return True
 
 
 def is_same(node: ast.expr, other: ast.Attribute) -> bool:
@@ -371,7 +407,13 @@ class Declaration:
     """The statement that gives an attribute its first value."""
 
     statement: ast.stmt
+    target: ast.expr
     value: ast.expr
+
+    @property
+    def alone(self) -> bool:
+        """It sets nothing else."""
+        return len(parts(self.statement)) == 1
 
 
 def declaration_of(init: Init, family: Family) -> Declaration:
@@ -384,10 +426,44 @@ def declaration_of(init: Init, family: Family) -> Declaration:
     ]
     if len(stores) != 1:
         raise Unclear("`__init__` does not set it exactly once")
-    match stores[0]:
-        case ast.Assign(targets=[ast.Attribute()], value=value) | ast.AnnAssign(value=ast.expr() as value):
-            return Declaration(stores[0], value)
+    for part in parts(stores[0]):
+        if isinstance(part.target, ast.Attribute) and part.target.attr == family.name:
+            return Declaration(stores[0], part.target, part.value)
     raise Unclear("`__init__` sets it together with something else")
+
+
+def default_of(bench: Workbench, ref: ClassRef, name: str, init: Init) -> Declaration | None:
+    """The one plain value that the body of a class, and not its `__init__`, gives to an attribute; or None.
+
+    Raises Unclear where instances can be made without the `__init__` that would set it instead.
+    """
+    project = bench.tables.project
+    if len(project.class_bindings(ref).get(name, ())) != 1 or name in bench.first_said(init.node):
+        return None
+    file = init.file
+    for node in file.by_line.get(project.class_(ref).line, ()):
+        # A decorator, such as that of dataclasses, may read the body.
+        plain = isinstance(node, ast.ClassDef) and not node.decorator_list
+        for statement in node.body if isinstance(node, ast.ClassDef) and plain else ():
+            match parts(statement):
+                case [Part(target=ast.Name(id=bound), value=ast.Constant() as value)] if bound == name:
+                    if bench.files("word", "__new__"):
+                        raise Unclear("objects may be made without `__init__`")
+                    check_parents_first(bench, ref, name)
+                    return Declaration(statement, ast.Name(name, ast.Store()), value)
+    return None
+
+
+def check_parents_first(bench: Workbench, ref: ClassRef, name: str) -> None:
+    """Refuse a class below which an `__init__` does not run all others first, before it uses a name."""
+    for below in bench.below.get(ref, ()):
+        if below != ref and "__init__" in bench.tables.project.class_bindings(below):
+            init = init_of(bench, below)
+            calls = [statement for statement in init.node.body if calls_parent(statement)]
+            if len(calls) > 1 or not ast.unparse(init.parent_call).startswith("super()"):
+                raise Unclear(f"`{below.name}` does not call `super().__init__()` alone")
+            if bench.first_said(init.node).get(name, init.parent_call.lineno) < init.parent_call.lineno:
+                raise Unclear("a subclass uses it before the base class does")
 
 
 def calls_parent(statement: ast.stmt) -> bool:

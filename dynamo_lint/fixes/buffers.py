@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dynamo_lint.findings import Edit, Finding, Fix
+from dynamo_lint.findings import Edit, Finding, Fix, Span
+from dynamo_lint.fixes.assignments import apart, parts
 from dynamo_lint.fixes.attribute_uses import (
     Declaration,
     Family,
     Init,
     Mention,
     calls_parent,
-    computed_reader,
+    check_parents_first,
     declaration_of,
+    default_of,
     family_of,
     init_of,
     is_same,
-    named_in_text,
     speaks_of,
     torch_name,
 )
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
-from dynamo_lint.fixes.escapes import escape
+from dynamo_lint.fixes.safety import reason, trains_on_ranks, unlisted
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Seen, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.program.refs import ClassRef, Confidence
-from dynamo_lint.state.model import AttributeState, Kind, Kinds, Outside
+from dynamo_lint.index.lower import as_fact
+from dynamo_lint.program.refs import ClassRef, Position
+from dynamo_lint.state.model import AttributeState, Key, Kind, Kinds, Outside
+from dynamo_lint.values.model import Context, Instance
+from dynamo_lint.values.points_to import evaluate
 
 DTYPES = {Kind.INT: "long", Kind.BOOL: "bool", Kind.FLOAT: "float32"}
 SIGNS = dict(zip(ARITHMETIC, ("+", "-", "*", "/", "//", "%", "**"), strict=True))
+_TAKEN = frozenset({"training", "call_super_init", "dump_patches"})
+"""Numbers of every module: `register_buffer` refuses their names."""
 PYTHON = {Kind.INT: "int", Kind.BOOL: "bool", Kind.FLOAT: "float"}
 
 
@@ -49,31 +56,39 @@ class Plan:
     imports: tuple[Edit, ...]
     rebind: bool
     """The value enters math whose backward may still need it, so it must never change in place."""
+    unlisted: str | None
+    """Why it must be a plain tensor, which `buffers()` does not give; None for a buffer."""
 
     @property
     def start(self) -> str:
-        """The statement that declares the buffer."""
+        """The statement that declares the tensor."""
         value = self.init.file.one_line(self.declaration.value)
         dtype = f"{self.torch}.{DTYPES[self.kind]}"
         start = f"{self.torch}.tensor({value}, dtype={dtype})"
         if value in {"0", "0.0"} and self.kind != Kind.BOOL:
             start = f"{self.torch}.zeros((), dtype={dtype})"
         self_name = self.init.node.args.args[0].arg
+        if self.unlisted is not None:
+            return f"{self_name}.{self.family.name} = {start}"
         return f'{self_name}.register_buffer("{self.family.name}", {start}, persistent=False)'
+
+    @property
+    def advice(self) -> str:
+        """What to do, in words."""
+        update = "update it in place"
+        if self.rebind:
+            update = "rebind it, since a backward may still need the old value"
+        if self.unlisted is not None:
+            return f"keep it in a tensor (`{self.start}`; no buffer, since {self.unlisted}) and {update}"
+        kept = "`persistent=False`, so that old checkpoints still load"
+        return f"keep it in a buffer (`{self.start}`) and {update}; {kept}"
 
 
 def number_fix(finding: Finding, bench: Workbench) -> Fix:
     """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
     plan = _plan(bench, finding)
     why = reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.rebind)
-    update = (
-        "rebind it, since a backward may still need the old value" if plan.rebind else "update it in place"
-    )
-    message = (
-        f"keep it in a buffer (`{plan.start}`) and {update}; "
-        "`persistent=False`, so that old checkpoints still load"
-    )
-    return fix_of(message, dict.fromkeys(_number_edits(plan)), why)
+    return fix_of(plan.advice, dict.fromkeys(_number_edits(plan)), why)
 
 
 def states_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
@@ -86,33 +101,85 @@ def states_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
 def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
     """The one attribute of a module that a finding's line writes, and the class that declares it."""
     states = states_at(bench, finding)
-    owners = {(state.declared_in, state.key.attribute) for state in states}
+    owners = {(state.declared_in, state.key.attribute) for state in states} or _set_at(bench, finding.span)
     if len(owners) != 1:
         several = "it changes several attributes" if owners else "it is not known which attribute it changes"
         raise Unclear(several)
     ((declared_in, name),) = owners
     plain = name.isidentifier() and declared_in.key != MODULE_KEY
-    if not plain or not bench.tables.project.is_module(declared_in):
+    if not plain or not (bench.tables.project.is_module(declared_in) or _mixes_in(bench, declared_in)):
         raise Unclear("only a module has buffers")
     if any(state.argument for state in states):
         raise Unclear("the object is an argument")
     return declared_in, name
 
 
-def _plan(bench: Workbench, finding: Finding) -> Plan:
+def _mixes_in(bench: Workbench, ref: ClassRef) -> bool:
+    """Whether a class is a part of modules alone, whose `__init__` runs that of `nn.Module` first."""
+    project = bench.tables.project
+    heirs = [heir for heir in bench.below.get(ref, ()) if heir != ref]
+    if not heirs or not all(project.is_module(heir) for heir in heirs) or project.external_bases(ref):
+        return False
+    for heir in heirs:
+        for base in project.bases(heir):
+            if base == ref:
+                break
+            if not isinstance(base, ClassRef) or project.is_module(base):
+                return False
+    return not any(
+        symbol == ref
+        for where in project.functions()
+        for site in project.function(where).calls
+        for symbol in project.symbols(site.call.function, where.path, where.key)
+    )
+
+
+def _set_at(bench: Workbench, span: Span) -> set[tuple[ClassRef, str]]:
+    """The attributes that a statement sets that begins where a finding does, as far as its text shows."""
+    file, tables = bench.open(span.path), bench.tables
+    statement = file.at(Position(span.line, span.column, span.line, span.column), ast.Assign, ast.AugAssign)
+    match statement:
+        case ast.AugAssign(target=ast.Attribute() as target):
+            pass
+        case ast.Assign(targets=[ast.Attribute() as target]):
+            pass
+        case _:
+            return set()
+    where = file.reference(target)
+    owners = evaluate(tables.project, as_fact(target.value), Context(where, tables.project.owner(where)))
+    if not all(isinstance(owner, Instance) for owner in owners):
+        return set()
+    keys = [Key(owner.ref, target.attr) for owner in owners if isinstance(owner, Instance)]
+    return {(tables.initial.declared_in(key), key.attribute) for key in keys}
+
+
+def _buffer_at(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
+    """The attribute that a finding's line writes, if a buffer can have its name."""
     declared_in, name = module_attribute(bench, finding)
+    if not bench.tables.project.is_module(declared_in):
+        check_parents_first(bench, declared_in, name)
+    if name.startswith("__"):
+        raise Unclear("Python spells a name of two underscores otherwise in each class")
+    if name in _TAKEN:
+        raise Unclear("every module has an attribute of that name")
+    return declared_in, name
+
+
+def _plan(bench: Workbench, finding: Finding) -> Plan:
+    declared_in, name = _buffer_at(bench, finding)
     states = states_at(bench, finding)
     init = init_of(bench, declared_in)
-    family = family_of(bench, declared_in, name)
+    default = default_of(bench, declared_in, name, init)
+    family = family_of(bench, declared_in, name, default=default)
     kind = _kind(bench, states, family)
-    declaration = declaration_of(init, family)
+    declaration = default or declaration_of(init, family)
     rebind = _enters_math(bench, family, kind)
-    return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind)
+    return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind, unlisted(bench))
 
 
 def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kind:
     """One kind for everything that is ever stored."""
-    stored: set[Kinds] = set()
+    stored: set[Kinds] = set() if states else {_kinds_in_text(bench, family)}
     for state in states:
         stored |= {site.write.value.kinds for site in state.writes}
         for outside in state.outside:
@@ -125,6 +192,33 @@ def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kin
     if len(kinds) != 1 or not kinds <= DTYPES.keys():
         raise Unclear("it holds more than numbers")
     return next(iter(kinds))
+
+
+def _kinds_in_text(bench: Workbench, family: Family) -> Kinds:
+    """The kinds of all that is stored, where each store shows its own; none if one does not."""
+    kinds: frozenset[Kind] = frozenset()
+    stores = [mention for mention in family.mentions if isinstance(mention.node.ctx, ast.Store)]
+    values = [(mention, _stored_value(mention)) for mention in stores]
+    for of_itself in (False, True):
+        kind = Kind.FLOAT if Kind.FLOAT in kinds else next(iter(kinds), None)
+        for mention, value in values:
+            if value is not None and speaks_of(value, family.name) != of_itself:
+                continue
+            judge = Judge(bench, mention.file, asked=(family.name, kind))
+            number = judge.number(value) if value is not None else None
+            if number is None:
+                return frozenset()
+            kinds |= {number}
+    return kinds
+
+
+def _stored_value(mention: Mention) -> ast.expr | None:
+    """What a statement puts into an attribute; None where that has no expression of its own."""
+    match statement := mention.file.statement(mention.node):
+        case ast.AugAssign(target=target, op=op, value=value):
+            return ast.BinOp(target, op, value)
+        case _:
+            return next((part.value for part in parts(statement) if part.target is mention.node), None)
 
 
 def _kind_at(bench: Workbench, family: Family, outside: Outside) -> Kinds:
@@ -156,40 +250,63 @@ def _enters_math(bench: Workbench, family: Family, kind: Kind) -> bool:
 def _number_edits(plan: Plan) -> Iterator[Edit]:
     yield from _declare(plan)
     walked: Seen = set()
+    joint: dict[ast.stmt, list[Mention]] = defaultdict(list)
     for mention in plan.family.mentions:
         statement = mention.file.statement(mention.node)
         if statement is plan.declaration.statement:
             continue
+        if len(parts(statement)) > 1:
+            joint[statement].append(mention)
+            continue
         match mention.node.ctx:
             case ast.Store():
                 yield from _write(plan, mention, statement)
-            case ast.Del():
-                raise Unclear("it is deleted")
-            case _ if mention.hot:
-                yield from _builtins(plan, mention, walked)
             case _:
-                yield from _read(plan, mention)
+                yield from _loaded(plan, mention, walked)
+    for statement, mentions in joint.items():
+        yield from _write_apart(plan, statement, mentions, walked)
+
+
+def _loaded(plan: Plan, mention: Mention, walked: Seen) -> Iterator[Edit]:
+    if isinstance(mention.node.ctx, ast.Del):
+        raise Unclear("it is deleted")
+    yield from _builtins(plan, mention, walked) if mention.hot else _read(plan, mention)
+
+
+def _write_apart(plan: Plan, statement: ast.stmt, mentions: list[Mention], walked: Seen) -> Iterator[Edit]:
+    """A statement that sets several things, as one statement for each, if the number is among them."""
+    reads: list[Edit] = []
+    texts: dict[ast.expr, str] = {}
+    for mention in mentions:
+        if not isinstance(mention.node.ctx, ast.Store):
+            reads += _loaded(plan, mention, walked)
+            continue
+        target = _target(plan, mention)
+        value = next((part.value for part in parts(statement) if part.target is mention.node), None)
+        if value is None or speaks_of(value, plan.family.name):
+            raise Unclear(f"line {statement.lineno} sets it together with something else")
+        texts[mention.node] = _stored(plan, target, mention.file.one_line(value))
+    yield from (apart(mentions[0].file, statement, texts, reads),) if texts else reads
 
 
 def _declare(plan: Plan) -> Iterator[Edit]:
-    file, statement = plan.init.file, plan.declaration.statement
+    file, declared = plan.init.file, plan.declaration
+    statement = declared.statement
     yield from plan.imports
-    if statement.lineno > plan.init.parent_call.lineno:
-        yield file.replace(statement, plan.start)
+    if statement.lineno > plan.init.parent_call.lineno and isinstance(declared.target, ast.Attribute):
+        yield apart(file, statement, {declared.target: plan.start}, ())
         return
     # A module takes buffers only after `super().__init__()`.
-    if not file.alone(statement) or not isinstance(plan.declaration.value, ast.Constant):
+    plain = declared.alone and isinstance(declared.value, ast.Constant)
+    if not (plain and file.alone(statement)):
         raise Unclear("it is set before `super().__init__()`")
-    yield file.remove(statement)
+    yield file.remove_with_gap(statement)
     yield file.insert_after(plan.init.parent_call, plan.start)
 
 
 def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
     file, name = mention.file, mention.node.attr
-    target = file.text(mention.node)
-    _check_order(plan, mention)
-    if "\n" in target or not _repeatable(mention.node.value):
-        raise Unclear("the object it is written on is computed")
+    target = _target(plan, mention)
     match statement:
         case ast.AugAssign(op=op, value=value) if isinstance(op, ARITHMETIC):
             if plan.rebind:
@@ -205,6 +322,15 @@ def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
                 flow(Judge(plan.bench, file), _own(value, name), name, plan.kind == Kind.BOOL)
         case _:
             raise Unclear(f"line {statement.lineno} sets it together with something else")
+
+
+def _target(plan: Plan, mention: Mention) -> str:
+    """What a write sets, as it stands; raises Unclear where it cannot be said twice, or comes too early."""
+    target = mention.file.text(mention.node)
+    _check_order(plan, mention)
+    if "\n" in target or not _repeatable(mention.node.value):
+        raise Unclear("the object it is written on is computed")
+    return target
 
 
 def _check_order(plan: Plan, mention: Mention) -> None:
@@ -309,7 +435,7 @@ class Sum:
 
 def sum_fix(finding: Finding, bench: Workbench) -> Fix:
     """Declaration, sums and resets; raises Unclear where the attribute is no such sum."""
-    declared_in, name = module_attribute(bench, finding)
+    declared_in, name = _buffer_at(bench, finding)
     init = init_of(bench, declared_in)
     family = family_of(bench, declared_in, name)
     declaration = declaration_of(init, family)
@@ -323,7 +449,7 @@ def sum_fix(finding: Finding, bench: Workbench) -> Fix:
     start = f"{torch}.zeros((), requires_grad=True)" if grows else f"{torch}.zeros(())"
     self_name = init.node.args.args[0].arg
     text = f'{self_name}.register_buffer("{name}", {start}, persistent=False)'
-    edits = [*imports, init.file.replace(declaration.statement, text)]
+    edits = [*imports, apart(init.file, declaration.statement, {declaration.target: text}, ())]
     edits += [edit for one in sums.values() for edit in _added(one, grows)]
     edits += _resets(family, declaration.statement, sums, grows)
     first = "zero instead of None" if _is_none(declaration.value) else "a tensor"
@@ -500,104 +626,11 @@ def _resets(family: Family, declaration: ast.stmt, sums: dict[ast.stmt, Sum], gr
             raise Unclear("it is deleted")
         if isinstance(mention.node.ctx, ast.Load):
             continue
-        match statement:
-            case ast.Assign(targets=[ast.Attribute() as target], value=value) if _is_start(value):
-                if not isinstance(target.value, ast.Name | ast.Attribute):
-                    raise Unclear("the object that is reset is computed")
-                owner = file.text(target)
-                yield file.replace(
-                    statement, f"{owner} = {owner}.new_zeros((){', requires_grad=True' if grows else ''})"
-                )
-            case _:
-                raise Unclear(f"line {statement.lineno} sets it to something else")
-
-
-_RANKS = "DistributedDataParallel copies rank 0's buffers to all ranks"
-_META = "a module built on the meta device has to set the buffer again after `to_empty()`"
-_LISTED = "code that iterates over `buffers()` sees one more"
-
-_TWICE = "activation checkpointing runs the update twice"
-_COPIES = "a functional call works on copies of buffers, and the update is lost"
-_SHARED = "`share_memory` shares buffers, but not numbers, with other processes"
-
-PROJECT_WORDS = (
-    ("word", "DistributedDataParallel", _RANKS),
-    ("word", "DDP", _RANKS),
-    ("word", "broadcast_buffers", _RANKS),
-    ("word", "init_empty_weights", _META),
-    ("word", "to_empty", _META),
-    ("word", "skip_init", _META),
-    ("text", '"meta"', _META),
-    ("text", "'meta'", _META),
-    ("text", "utils.checkpoint", _TWICE),
-    ("text", "utils import checkpoint", _TWICE),
-    ("word", "checkpoint_wrapper", _TWICE),
-    ("word", "checkpoint_sequential", _TWICE),
-    ("text", ".buffers(", _LISTED),
-    ("word", "named_buffers", _LISTED),
-    ("word", "_buffers", _LISTED),
-    ("word", "AveragedModel", _LISTED),
-    ("word", "use_buffers", _LISTED),
-    ("word", "inference_mode", "a buffer made in inference mode cannot be updated outside of it"),
-    ("word", "share_memory", _SHARED),
-    ("word", "functional_call", _COPIES),
-    ("word", "stack_module_state", _COPIES),
-    ("text", "jit.script", "a scripted module keeps its attributes by type"),
-)
-"""A text or a word that occurs somewhere in the project, and what it means for a buffer that was a number."""
-
-
-def trains_on_ranks(bench: Workbench) -> bool:
-    """The project trains with DistributedDataParallel, as far as its text shows."""
-    return any(bench.files(how, text) for how, text, why in PROJECT_WORDS if why == _RANKS)
-
-
-def reason(bench: Workbench, family: Family, floating: bool, promotes: bool) -> str | None:
-    """Why a rewrite to a buffer may be noticed; None if nothing but the type of private state changes.
-
-    `promotes` says that the value enters math with tensors.
-    """
-    name = family.name
-    if floating:
-        return (
-            f"`{name}` loses the precision of a Python float, and is converted by `.half()` and `.to(dtype)`"
-        )
-    if not name.startswith("_") or name.startswith("__"):
-        return f"code outside this project that reads `{name}` gets a tensor"
-    if any(mention.guessed for mention in family.mentions):
-        return f"some uses of `{name}` were matched by name only"
-    tiers = [bench.doubts[member] for member in family.members if member in bench.doubts]
-    if not tiers or max(tiers) != Confidence.CERTAIN:
-        return "it is not certain that this code is compiled"
-    for how, text, why in PROJECT_WORDS:
-        if bench.files(how, text):
-            return why
-    if any(_multiplies(mention) for mention in family.mentions):
-        return "a Python int grows without bound, a 64-bit integer wraps around"
-    if promotes:
-        return "a number leaves the type of a scalar tensor as it is, a buffer can change it"
-    if reader := computed_reader(bench, family):
-        return f"{reader} looks attributes up by computed names, and may read `{name}`"
-    if place := named_in_text(bench, name):
-        return f"{place} has `{name}` as a text or a keyword, and may set or read it by that"
-    return escape(bench, family.members)
-
-
-def _multiplies(mention: Mention) -> bool:
-    """Whether a write computes the next value by a factor of this one, so that it outgrows any type."""
-    statement = mention.file.statement(mention.node)
-    match statement:
-        case ast.AugAssign(target=ast.Attribute(attr=name), op=operator) if name == mention.node.attr:
-            return isinstance(operator, ast.Mult | ast.Pow | ast.LShift) or speaks_of(statement.value, name)
-        case ast.Assign(value=value) if isinstance(mention.node.ctx, ast.Load):
-            return any(
-                isinstance(part, ast.BinOp)
-                and isinstance(part.op, ast.Mult | ast.Pow | ast.LShift)
-                and speaks_of(part, mention.node.attr)
-                for part in ast.walk(value)
-            ) or (
-                isinstance(value, ast.BinOp)  # `self.n + self.n`
-                and speaks_of(value.left, mention.node.attr)
-                and speaks_of(value.right, mention.node.attr)
-            )
-    return False
+        reset = [part for part in parts(statement) if part.target is mention.node and _is_start(part.value)]
+        if not reset:
+            raise Unclear(f"line {statement.lineno} sets it to something else")
+        if not isinstance(mention.node.value, ast.Name | ast.Attribute):
+            raise Unclear("the object that is reset is computed")
+        owner = file.text(mention.node)
+        text = f"{owner} = {owner}.new_zeros((){', requires_grad=True' if grows else ''})"
+        yield apart(file, statement, {mention.node: text}, ())

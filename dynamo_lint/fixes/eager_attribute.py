@@ -28,6 +28,8 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
     if family.members != {declared_in}:
         raise Unclear("a subclass may still set what the value needs")
     declaration = declaration_of(init, family)
+    if not declaration.alone:
+        raise Unclear("`__init__` sets it together with something else")
     if not isinstance(declaration.value, ast.Constant) or declaration.value.value is not None:
         raise Unclear("it does not start as None")
     guard, value = _lazy(family, init)

@@ -12,10 +12,11 @@ from functools import cached_property
 from typing import TypeVar
 
 from dynamo_lint.breaks.frames import Break
+from dynamo_lint.distribution import Home
 from dynamo_lint.findings import Edit, Fix, Span
 from dynamo_lint.index.ir import MODULE_KEY, Function
 from dynamo_lint.index.walking import children
-from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Position
+from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.model import AttributeState, Lookup
 from dynamo_lint.state.provenance import Tables
@@ -116,6 +117,16 @@ class OpenFile:
         span = self.span(statement)
         return Edit(Span(self.path, span.line, 1, span.end_line + 1, 1), "")
 
+    def remove_with_gap(self, statement: ast.stmt) -> Edit:
+        """Take a statement out with its line, and with the blank lines below it where it opens a body."""
+        span = self.span(statement)
+        end = span.end_line
+        above = self.parents[statement]
+        if getattr(above, "body", [None])[0] is statement:
+            while end < len(self.lines) - 1 and not self.lines[end].strip():
+                end += 1
+        return Edit(Span(self.path, span.line, 1, end + 1, 1), "")
+
     def indent(self, statement: ast.stmt) -> str:
         """The white space before a statement."""
         line = self.lines[statement.lineno - 1]
@@ -178,6 +189,8 @@ class Workbench:
 
     tables: Tables
     sources: Sources
+    shipped: tuple[Home, ...] = ()
+    """The folders with metadata of distributions."""
     opened: dict[str, OpenFile | None] = field(default_factory=dict)
     assigned: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
     """By scope and name, what the scope assigns to the name."""
@@ -203,15 +216,6 @@ class Workbench:
     def hot(self) -> frozenset[FunctionRef]:
         """The functions that Dynamo traces."""
         return frozenset(one.function for one in self.tables.regions.hot)
-
-    @cached_property
-    def doubts(self) -> dict[ClassRef, Confidence]:
-        """How sure it is, at the least, that methods of a class are compiled for it."""
-        found: dict[ClassRef, Confidence] = {}
-        for one in self.tables.regions.hot:
-            if one.receiver is not None:
-                found[one.receiver] = max(one.confidence, found.get(one.receiver, one.confidence))
-        return found
 
     @cached_property
     def below(self) -> dict[ClassRef, list[ClassRef]]:

@@ -29,6 +29,8 @@ class Judge:
     file: OpenFile
     by_use: bool = False
     """What is used as hardly anything but a tensor can be counts as one."""
+    asked: tuple[str, Kind | None] | None = None
+    """An attribute that is being asked about, and the kind that it has so far."""
 
     def is_tensor(self, node: ast.expr, depth: int = 0, names: frozenset[str] = frozenset()) -> bool:
         """Certainly a tensor; `names` are those that are being asked, each one if it was one before."""
@@ -119,6 +121,15 @@ class Judge:
                 return Kind.INT
             case ast.Call(func=ast.Name(id="float"), args=[_]):
                 return Kind.FLOAT
+            case ast.Call(func=ast.Name(id="min" | "max"), args=[_, _, *_], keywords=[]):
+                kinds = {self.number(value, depth + 1) for value in node.args}
+                return kinds.pop() if len(kinds) == 1 else None
+            case ast.Attribute(attr=name) if self.asked is not None and name == self.asked[0]:
+                return self.asked[1]
+            case ast.Subscript(value=ast.Attribute(value=owner, attr="shape"), slice=ast.Constant()):
+                return Kind.INT if self.is_tensor(owner) else None
+            case ast.Call(func=ast.Attribute(value=owner, attr="numel" | "dim"), args=[]):
+                return Kind.INT if self.is_tensor(owner) else None
         return None
 
     def _annotated(self, node: ast.Name, name: str) -> Kind | None:

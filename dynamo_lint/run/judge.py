@@ -13,6 +13,7 @@ from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import Discovered
+from dynamo_lint.distribution import Home, homes
 from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import advice, lint_finding
 from dynamo_lint.recursion import with_deep_stack
@@ -50,8 +51,9 @@ def judge(
     settings: Settings, found: Discovered, content: Content, sources: Sources, effort: Effort = ALONE
 ) -> Judged:
     """The verdict on these files, from the cache if nothing has changed."""
+    shipped = () if settings.application else homes(str(found.root), found.files)
     if effort.store is None:
-        return _judge(settings, found, content, sources, sources, effort)
+        return _judge(settings, found, content, sources, sources, effort, shipped)
     circumstances = (
         sorted(found.reported),
         found.errors,
@@ -60,6 +62,7 @@ def judge(
         settings.wants_everything,
         settings.recompile_limit,
         settings.contract,
+        shipped,
     )
     address = key("judged", content.address, *circumstances)
     latest = key("latest", list(content.places), sorted(content.unreadable.items()), *circumstances)
@@ -74,7 +77,7 @@ def judge(
     if kept is not None:
         return kept
     watched, notes = sources.watched(), Recorder()
-    judged = _judge(settings, found, content, sources, watched, effort, notes)
+    judged = _judge(settings, found, content, sources, watched, effort, shipped, notes)
     verdict = Codec(Judged).encode(judged)
     verdicts.keep(effort.store, latest, address, verdict, content, watched, notes)
     return judged
@@ -95,6 +98,7 @@ def _judge(
     sources: Sources,
     watched: Sources,
     effort: Effort,
+    shipped: tuple[Home, ...],
     notes: Recorder | None = None,
 ) -> Judged:
     """Judge everything; what is asked of facts is put into `notes`, and `watched` is asked for text then."""
@@ -103,7 +107,9 @@ def _judge(
 
     gathering = GrowingTables(READINGS)
     facts = read_facts(content, sources, effort, gathering.add)
-    return with_deep_stack(lambda: _judge_facts(settings, found, facts, gathering.tables, watched, notes))
+    return with_deep_stack(
+        lambda: _judge_facts(settings, found, facts, gathering.tables, watched, shipped, notes)
+    )
 
 
 def _judge_facts(
@@ -112,13 +118,14 @@ def _judge_facts(
     facts: Mapping[str, FileFacts],
     gathered: FilledTables,
     sources: Sources,
+    shipped: tuple[Home, ...],
     notes: Recorder | None,
 ) -> Judged:
     from dynamo_lint.regions.resolve import resolve
 
     project, regions = resolve(facts, settings.region_options, notes, gathered)
     errors = [*found.errors, *_file_errors(facts, found.reported)]
-    raw, programs = _hazards(settings, project, regions, sources)
+    raw, programs = _hazards(settings, project, regions, sources, shipped)
     regions = replace(regions, unresolved=(*regions.unresolved, *programs))
     raw += [_unreadable(error) for error in errors]
     raw += _unresolved(regions, facts)
@@ -179,7 +186,7 @@ def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _hazards(
-    settings: Settings, project: Project, regions: Regions, sources: Sources
+    settings: Settings, project: Project, regions: Regions, sources: Sources, shipped: tuple[Home, ...]
 ) -> tuple[list[Finding], list[Unresolved]]:
     """The findings of the rules, and the programs that were not followed to their end."""
     from dynamo_lint.state.environment_writes import environment_writes
@@ -205,7 +212,7 @@ def _hazards(
         own_contracts=tuple(own_contracts(settings.contract, project)),
     )
     tables = build(project, regions, sources.text, settings.torch_version)
-    found = attach(judge(tables, context), tables, sources)
+    found = attach(judge(tables, context), tables, sources, shipped)
     findings = [
         *found,
         *(_skipped(project, ref, why) for ref, why in tables.skipped),

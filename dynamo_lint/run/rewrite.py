@@ -28,6 +28,8 @@ _TRIED = 4
 """Times that a project is linted for what is said of its fixes."""
 _PASSED = frozenset({".git", ".hg", "node_modules", "__pycache__", "site-packages"})
 """Folders in which no code of a project stands."""
+_ON_POLICY = "DYN5"
+"""How the codes of rules on compile policy begin."""
 UNUSED = "DYN903"
 """A fix may leave a suppression idle; the next round removes it."""
 
@@ -83,7 +85,12 @@ class _Unseen:
             return None
         if self._code is None:
             self._code = dict(self._read())
-        return next((path for path, raw in self._code.items() if speaks_of(name.encode(), raw)), None)
+        from dynamo_lint.fixes.safety import speaks_of_its_own  # late: with it comes all that evaluates
+
+        for path, raw in self._code.items():
+            if speaks_of(name.encode(), raw) and (is_notebook(path) or not speaks_of_its_own(name, raw)):
+                return path
+        return None
 
     def _read(self) -> Iterator[tuple[str, bytes]]:
         top = files.around(self._found.root)
@@ -269,14 +276,23 @@ def _try(
 
 
 def _guilty(before: Report, after: Report, chosen: list[Finding]) -> list[tuple[Finding, str]]:
-    """The fixes that did not end their finding, or that brought a new one."""
+    """The fixes that did not end their finding, or that brought a new one.
+
+    Where an error or a warning goes, a note on how it is compiled may come to light that was of no account
+    beside it.
+    """
     old, new = _count(before.findings), _count(after.findings)
     ended = _count(chosen)
     still = {one for one in ended if new[one] > old[one] - ended[one]}
     if still:
         return [(one, "the finding would still be there") for one in chosen if _identity(one) in still]
+    hides = any(one.severity != "note" for one in chosen)
     worse = [
-        one for one in after.findings if new[_identity(one)] > old[_identity(one)] and one.code != UNUSED
+        one
+        for one in after.findings
+        if new[_identity(one)] > old[_identity(one)]
+        and one.code != UNUSED
+        and not (hides and one.severity == "note" and one.code.startswith(_ON_POLICY))
     ]
     if not worse:
         return []

@@ -178,9 +178,8 @@ def test_a_guess_by_name_is_unsafe(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from torch.nn.parallel import DistributedDataParallel",
         "model = Model().to_empty(device='cpu')",
-        "names = [name for name, _ in Model().named_buffers()]",
+        "result = torch.func.functional_call(Model(), {}, ())",
         "from torch.utils.checkpoint import checkpoint",
     ],
 )
@@ -240,3 +239,125 @@ def test_a_file_that_may_speak_of_an_attribute_is_looked_into(text: str) -> None
 @pytest.mark.parametrize("text", ["n", "n = x", "x.nn", "x.n_", "x.né", "'n", "x.m  # n", "in n", "x. # n"])
 def test_a_file_that_only_has_a_word_like_an_attribute_is_not_opened(text: str) -> None:
     assert not speaks_of(b"n", text.encode())
+
+
+DEFAULT = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    n = 0
+
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+
+    def forward(self, x):
+        self.n += 1
+        return self.lin(x)
+
+
+model = Model()
+compiled = torch.compile(model)
+"""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "other = Model.__new__(Model)",
+        "class Heir(Model):\n    def __init__(self):\n        nn.Module.__init__(self)",
+        "class Heir(Model):\n    def __init__(self):\n        print(self.n)\n        super().__init__()",
+        "class Heir(Model):\n    n = 3",
+        "print(Model.n)",
+    ],
+)
+def test_a_default_of_the_class_stays_where_an_instance_may_still_need_it(tmp_path: Path, more: str) -> None:
+    assert "register_buffer" in fix_text(tmp_path / "plain", DEFAULT)
+    text = f"{DEFAULT}\n\n{more}\n"
+    assert fix_text(tmp_path / "more", text) == text
+
+
+MIXIN = """\
+import torch
+from torch import nn
+
+
+class Counting:
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+
+class Model(Counting, nn.Module):
+    def forward(self, x):
+        self.n += 1
+        return x * 2
+
+
+compiled = torch.compile(Model())
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("(Counting, nn.Module)", "(nn.Module, Counting)"),
+        ("compiled =", "alone = Counting()\ncompiled ="),
+        ("compiled =", "class Other(Counting):\n    pass\n\n\ncompiled ="),
+        ("class Counting:", "class Counting(dict):"),
+        (
+            "    def forward",
+            "    def __init__(self):\n        Counting.__init__(self)\n        nn.Module.__init__(self)\n\n"
+            "    def forward",
+        ),
+        ("        super().__init__()\n", ""),
+    ],
+)
+def test_a_class_that_is_mixed_into_more_than_modules_has_no_buffers(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    assert "register_buffer" in fix_text(tmp_path / "plain", MIXIN)
+    text = MIXIN.replace(old, new)
+    assert fix_text(tmp_path / "other", text) == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "m, self.n = 4, m",
+        "self.n, self.m = 0, self.n",
+        "self.n, *self.m = 0, 1, 2",
+        "self.n, self.m = make()",
+        "self.n = self.m = make()",
+        "(self.n, self.m), k = (0, 1), 2",
+        "m = 1; self.n, self.m = 0, 0",
+        "self.n, self.m = (  # a word\n            0, 0)",
+    ],
+)
+def test_a_line_that_sets_several_things_stays_where_the_order_may_matter(tmp_path: Path, line: str) -> None:
+    rest = "def make() -> int:\n    return 1\n\n\n"
+    reset = "    def forward(self, x, flag=False):"
+    text = program("self.n += 1", "0", rest)
+    assert "register_buffer" in fix_text(tmp_path / "plain", text)
+    text = text.replace(reset, f"    def reset(self, m: int = 3):\n        {line}\n\n{reset}")
+    assert fix_text(tmp_path / "other", text) == text
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "for one in (Model(), Other()):\n    one.n = 3",
+        "Other.n = 3\nfor one in (Model(), Other()):\n    print(one.n)",
+        "class Other(Other):\n    def __getattr__(self, name): return 3\n\n\n"
+        "for one in (Model(), Other()):\n    print(one.n)",
+    ],
+)
+def test_an_object_of_two_classes_is_the_one_that_has_the_attribute(tmp_path: Path, more: str) -> None:
+    rest = "class Other(nn.Module):\n    pass\n\n\n"
+    text = program("self.n += 1", "0", rest)
+    read = f"{text}for one in (Model(), Other()):\n    print(one.n)\n"
+    assert "print(int(one.n))" in fix_text(tmp_path / "plain", read)
+    text = f"{text}{more}\n"
+    assert fix_text(tmp_path / "other", text) == text

@@ -88,6 +88,7 @@ def test_diff_writes_nothing_and_exits_1_only_where_something_would_change(here:
 
 
 def test_a_diff_that_leaves_unsafe_fixes_out_names_the_option(here: Path, capsys) -> None:
+    (here / "setup.cfg").write_text("[metadata]\nname = counters\n")
     (here / "a.py").write_text(COUNTER.replace("_calls", "calls"))
     cli.run([])
     assert (
@@ -129,17 +130,27 @@ for rows in (3, 2, 5, 4):
 """
 
 
-def test_a_fix_that_would_be_taken_back_is_not_announced(here: Path, capsys) -> None:
-    (here / "a.py").write_text(SHOWS_SIZES)
+def test_a_fix_that_would_be_taken_back_is_not_announced(here: Path, capsys, monkeypatch) -> None:
+    (here / "a.py").write_text(COUNTER)
+    monkeypatch.setattr(
+        rewrite, "_guilty", lambda *reports: [(one, "it would cause it") for one in reports[2]]
+    )
     cli.run([])
     said = capsys.readouterr()
     assert "fixable" not in said.err
     assert "does it)" not in said.out
     ((applicability, message),) = hints(capsys)
     assert applicability == "display"
-    assert "`--fix` leaves it: it would cause DYN507" in message
+    assert "`--fix` leaves it: it would cause it" in message
     cli.run(["--diff"])
-    assert "a.py:12 DYN101 was not fixed: it would cause DYN507" in capsys.readouterr().err
+    assert "a.py:10 DYN101 was not fixed: it would cause it" in capsys.readouterr().err
+
+
+def test_a_note_that_an_error_hid_is_no_reason_to_leave_the_error(here: Path, capsys) -> None:
+    (here / "a.py").write_text(SHOWS_SIZES)
+    assert cli.run(["--fix", "-q", "--output-format", "json"]) == 0
+    assert [one["code"] for one in json.loads(capsys.readouterr().out)["findings"]] == ["DYN507"]
+    assert "register_buffer" in (here / "a.py").read_text()
 
 
 def test_a_fix_with_a_reader_that_is_not_linted_is_announced_as_unsafe(here: Path, capsys) -> None:
@@ -172,6 +183,7 @@ def test_a_finding_whose_rule_has_fixes_says_why_it_has_none(here: Path, capsys)
 
 def test_unsafe_fixes_wait_until_they_are_asked_for(here: Path) -> None:
     public = COUNTER.replace("_calls", "calls")
+    (here / "setup.cfg").write_text("[metadata]\nname = counters\n")
     (here / "a.py").write_text(public)
     assert cli.run(["--fix", "-q"]) == 1
     assert (here / "a.py").read_text() == public

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint import cli
+from dynamo_lint.fixes.safety import speaks_of_its_own
 
 MODEL = """\
 import torch
@@ -51,13 +52,12 @@ def test_a_private_counter_that_only_its_class_uses_is_fixed_safely(
         ("for name in NAMES: print(getattr(block, name))", "computed names"),
         ("def show(one, name): return getattr(one, name)", "computed names"),
         ("for name, value in STATE: setattr(block, name, value)", "computed names"),
-        ("averages = [b.clone() for b in block.buffers(recurse=True)]", "iterates over"),
-        ("averaged = torch.optim.swa_utils.AveragedModel(block)", "iterates over"),
         ("with torch.inference_mode(): other = Block()", "inference mode"),
         ("with torch.device('meta'): other = Block()", "meta device"),
         ("other = Block().to(device='meta')", "meta device"),
         ("from torch.utils import checkpoint", "checkpointing"),
         ("torch.func.functional_call(block, STATE, X)", "copies"),
+        ("torch.export.export(block, (X,))", "exported"),
         ("other = Block().share_memory()", "shares buffers, but not numbers"),
         (
             "from unittest import mock\nmock.patch.object(block, '_calls', 3)",
@@ -124,6 +124,95 @@ def test_a_module_that_stays_in_the_project_is_fixed_safely(
     assert [applicability for applicability, _ in fixes(capsys)] == ["safe"]
 
 
+PUBLIC = MODEL.replace("_calls", "calls")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "applicability"),
+    [
+        ("notes.txt", "", "safe"),
+        ("pyproject.toml", "[tool.black]\n", "safe"),
+        ("pyproject.toml", "[project]\nname = 'job'\n", "unsafe"),
+        ("pyproject.toml", "[tool.poetry]\nname = 'job'\n", "unsafe"),
+        ("pyproject.toml", "[tool.poetry]\npackage-mode = false\n", "safe"),
+        ("pyproject.toml", "[project]\nname = 'job'\n[tool.uv]\npackage = false\n", "safe"),
+        ("pyproject.toml", "[project]\nname = 'job'\n[tool.dynamo-lint]\napplication = true\n", "safe"),
+        ("pyproject.toml", "[project]\nname = 'job'\n[tool.dynamo-lint]\napplication = false\n", "unsafe"),
+        ("setup.py", "from setuptools import setup\nsetup(name='job')\n", "unsafe"),
+        ("setup.cfg", "[metadata]\nname = job\n", "unsafe"),
+        ("setup.cfg", "[flake8]\n", "safe"),
+    ],
+)
+def test_a_name_without_underscore_is_public_where_a_distribution_hands_it_out(
+    here: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, applicability: str
+) -> None:
+    (here / name).write_text(text)
+    (here / "model.py").write_text(PUBLIC)
+    (here / "main.py").write_text(MAIN)
+    assert [applicability for applicability, _ in fixes(capsys)] == [applicability]
+
+
+@pytest.mark.parametrize(("folder", "applicability"), [("net", "unsafe"), ("examples", "safe")])
+@pytest.mark.parametrize("where", [".", "{}"])
+def test_metadata_counts_for_the_packages_around_a_file(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    folder: str,
+    applicability: str,
+    where: str,
+) -> None:
+    (here / "pyproject.toml").write_text("[project]\nname = 'job'\n")
+    (here / folder).mkdir()
+    (here / folder / "model.py").write_text(PUBLIC + MAIN.partition("\n\n")[2])
+    monkeypatch.chdir(here / where.format(folder))
+    assert [applicability for applicability, _ in fixes(capsys)] == [applicability]
+
+
+def test_a_line_that_is_only_likely_to_be_compiled_is_fixed_as_safely(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "model.py").write_text(PUBLIC)
+    (here / "main.py").write_text(
+        "from model import Block\nfrom torch import nn\n\n\n"
+        "def regional_compile(model):\n    for block in model.children():\n        block.compile()\n\n\n"
+        "regional_compile(nn.Sequential(Block(), Block()))\n"
+    )
+    assert [applicability for applicability, _ in fixes(capsys)] == ["safe"]
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("averages = [b.clone() for b in block.buffers(recurse=True)]", "would see one more"),
+        ("averaged = torch.optim.swa_utils.AveragedModel(block)", "would see one more"),
+        ("import torch.distributed as dist", "copies rank 0's buffers"),
+        (
+            "from torch.nn.parallel import DistributedDataParallel as DDP\nDDP(block)",
+            "copies rank 0's buffers",
+        ),
+    ],
+)
+def test_a_number_becomes_no_buffer_where_something_else_is_done_to_all_buffers(
+    here: Path, capsys: pytest.CaptureFixture[str], more: str, why: str
+) -> None:
+    (here / "model.py").write_text(MODEL)
+    (here / "main.py").write_text(f"{MAIN}{more}\n")
+    ((applicability, message),) = fixes(capsys)
+    assert applicability == "safe"
+    assert "`self._calls = torch.zeros((), dtype=torch.long)`; no buffer, since" in message
+    assert why in message
+
+
+@pytest.mark.parametrize("name", ["__calls", "training"])
+def test_a_name_that_no_buffer_can_have_is_left_alone(
+    here: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (here / "model.py").write_text(MODEL.replace("_calls", name))
+    (here / "main.py").write_text(MAIN)
+    assert fixes(capsys) == []
+
+
 @pytest.mark.parametrize(
     "update",
     [
@@ -175,3 +264,33 @@ def test_a_reader_that_is_not_linted_keeps_a_fix_from_being_applied(
     assert cli.run([*arguments, "--fix", "--no-cache"]) == 1
     assert "report.py, which this run does not lint, uses the attribute" in capsys.readouterr().err
     assert (here / "src/model.py").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        (
+            "class A(nn.Module):\n    def __init__(self):\n        self._n = 0\n    def f(self): return self._n\n",
+            True,
+        ),
+        (
+            "class A:\n    def __init__(self):\n        self.register_buffer('_n', 0)\n        self._n += 1\n",
+            True,
+        ),
+        ("class A(Block):\n    def __init__(self):\n        self._n = 0\n", False),
+        ("class A:\n    def f(self): return self._n\n", False),
+        ("class A:\n    def f(self): self._n = 1\n\n\nprint(block._n)\n", False),
+        ("class A:\n    def f(self): self._n = 1\n\n\nprint(getattr(block, '_n'))\n", False),
+        ("class A:\n    def f(self): self._n = 1\n\n\npatch(_n=3)\n", False),
+        ("class A:\n    def f(self, other): self._n = other._n\n", False),
+        (
+            "class A:\n    def f(self): self._n = 1\n    class B(Block):\n        def f(self): self._n\n",
+            False,
+        ),
+        ("class A:\n    def f(self): self._n = \n", False),
+    ],
+)
+def test_a_file_that_is_not_linted_matters_if_it_speaks_of_other_objects_than_its_own(
+    text: str, own: bool
+) -> None:
+    assert speaks_of_its_own("_n", text.encode()) == own
