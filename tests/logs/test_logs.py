@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 import os
 import random
 import re
 import shutil
+import sys
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 
@@ -26,6 +29,8 @@ from dynamo_lint.logs.texts import Frame, read_check
 from dynamo_lint.sources import Sources
 
 JOBS = Path(__file__).parent / "jobs"
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+HAS_ZSTD = find_spec(ZSTD.partition(".")[0]) is not None and find_spec(ZSTD) is not None
 
 # For each recorded job: its recompiles as (line of the frame, source, kind, count), its breaks as (line, id, count,
 # whether the frame is lost), and its causes as (line, code).
@@ -538,6 +543,28 @@ class TestCommand:
         assert {rank: one["recompiles"] for rank, one in told["ranks"].items()} == {"0": 5, "1": 5}
         done = CliRunner().invoke(app, ["logs", "-", "--no-lint"], input=text)
         assert "5 recompiles" in done.stdout
+
+    @pytest.mark.skipif(not HAS_ZSTD, reason="this Python cannot read Zstandard")
+    def test_zstandard_is_read_also_where_it_is_cut_off_or_broken(self, job: Path) -> None:
+        zstd = importlib.import_module(ZSTD)
+        packed = zstd.compress((JOBS / "environment.log").read_bytes())
+        told = []
+        for data in (packed, packed[:-40], packed[:20] + b"x" * 9 + packed[29:], b"none"):
+            (job / "a.log.zst").write_bytes(data)
+            told.append(json.loads(run("a.log.zst", "--no-lint", "--output-format", "json").stdout))
+        assert (told[0]["recompiles"][0]["count"], told[0]["notes"]) == (5, [])
+        assert all(one["proof"] in ("none", "text") for one in told[1:])
+
+    @pytest.mark.skipif(HAS_ZSTD, reason="this Python can read Zstandard")
+    def test_where_zstandard_cannot_be_read_the_way_to_it_is_told(
+        self, job: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (job / "a.log.zst").write_bytes(b"")
+        assert cli.run(["logs", "a.log.zst"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(
+            "dynamo-lint: a.log.zst: Zstandard cannot be read here: `pip install backports.zstd`"
+        )
 
     def test_a_link_that_leads_out_of_a_folder_is_not_read(self, job: Path) -> None:
         (job / "logs").mkdir()
