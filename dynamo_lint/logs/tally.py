@@ -337,14 +337,17 @@ def _speaks(process: Process) -> bool:
 
 
 def _numbered(processes: list[Process]) -> list[Process]:
-    """The processes with their ranks: what torch said, what the file's name says, or else their order."""
+    """The processes with their ranks: what torch said, what the file's name says, or else their order.
+
+    A trace names the rank of each record of a distributed job: without one it is of another process.
+    """
     for one in processes:
         one.rank = one.hint if one.rank is None else one.rank
     taken = {one.rank for one in processes}
     free = (number for number in range(len(processes)) if number not in taken)
     several = len({(one.number, one.hint, one.rank) for one in processes}) > 1
     for one in sorted(processes, key=lambda one: int(one.number or 0)):
-        if one.rank is None and several:
+        if one.rank is None and several and not one.traced:
             one.rank = next(free, None)
     return processes
 

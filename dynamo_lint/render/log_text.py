@@ -25,6 +25,8 @@ NOTES = {
     "sizes": "Some recompiles are for another size of an input, which no state of the program explains.",
     "no-log-lines": "Not one line of Dynamo is in these logs, which proves nothing. Run the job with "
     "TORCH_LOGS=recompiles,graph_breaks, or with TORCH_TRACE set to a folder.",
+    "not-recorded": "No process of the command compiled anything with torch, or TORCH_TRACE did not reach "
+    "the one that did, which proves nothing.",
     "recompiles-not-logged": "A limit was hit and no recompile is in the log: the log settings were off. Run "
     "the job with TORCH_LOGS=recompiles,graph_breaks to see every recompile.",
     "truncated": "The last record is cut off, as when a job is killed: what came after it is not counted.",
@@ -153,6 +155,11 @@ def _finding(cause: Cause, report: LogReport, look: Look) -> Finding:
         symbol="",
         subject=cause.subject,
     )
+
+
+def silence(job: Job) -> str:
+    """Why logs that hold nothing of Dynamo prove nothing."""
+    return NOTES["not-recorded" if "not-recorded" in job.notes else "no-log-lines"]
 
 
 def counts(job: Job) -> str:

@@ -71,7 +71,7 @@ def _verdict(report: LogReport) -> Iterator[tuple[str, str]]:
     """Severity and sentence of what decides about the job, the worst first."""
     job = report.job
     if job.proof == "none":
-        yield "error", log_text.NOTES["no-log-lines"]
+        yield "error", log_text.silence(job)
     if "ranks-diverge" in job.notes:
         yield "error", "The ranks did not compile the same code. That is told first below."
     if job.limits:
