@@ -17,7 +17,7 @@ from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings
 from dynamo_lint.terminal import counted
-from dynamo_lint.trouble import EXIT_CLEAN, EXIT_FINDINGS, say
+from dynamo_lint.trouble import EXIT_CLEAN, EXIT_FINDINGS, Trouble, say
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
@@ -208,6 +208,8 @@ def _check(
         raise click.UsageError("--for and --keep are about a command: name it behind `--`")
     if command and file is None and output_format not in ON_STDERR:
         raise click.UsageError(f"stdout is that of the command: name a file for {output_format} with -o")
+    if command and file is not None and not file.parent.is_dir():
+        raise Trouble(f"{file}: cannot be written: there is no folder {file.parent}")
 
 
 @contextmanager

@@ -145,7 +145,10 @@ class _Child:
     def wait(self) -> int:
         """The status that it ended with; while it is stopped at the terminal, we are too."""
         while True:
-            _, status = os.waitpid(self.process, os.WUNTRACED)
+            # Others are orphans of the command: a long job must not collect them.
+            process, status = os.waitpid(-1, os.WUNTRACED)
+            if process != self.process:
+                continue
             if not os.WIFSTOPPED(status):
                 return status
             if self.apart and self.terminal is not None:

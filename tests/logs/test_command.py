@@ -158,6 +158,7 @@ class TestTheCommand:
     @pytest.mark.parametrize(
         "words",
         [("--",), ("environment.trace", "--", "true"), ("--for", "5m", "environment.trace"), ()]
+        + [("-o", "no/such/folder/a.txt", "--", "true")]
         + [("--for", time, "--", "true") for time in ("0", "5x", "m", "-1", "١s")],
     )
     def test_what_cannot_be_meant_is_refused_before_anything_runs(
@@ -249,6 +250,14 @@ class TestWhatItLeavesBehind:
         done = run(job, "--no-lint", "--", "sh", "-c", script)
         assert not is_alive(int(done.stdout))
         assert "1 process that the command had left behind was ended" in done.stderr
+
+    def test_what_ends_while_the_command_runs_is_no_zombie_until_its_end(self, job: Path) -> None:
+        code = (
+            "import os, subprocess, time; subprocess.run(['sh', '-c', 'true & echo $! > kept'])\n"
+            "time.sleep(1); print(os.path.exists('/proc/' + open('kept').read().strip()))"
+        )
+        done = run(job, "--no-lint", "--allow-empty", "--", sys.executable, "-c", code)
+        assert done.stdout == "False\n"
 
     def test_what_ends_by_itself_is_left_alone(self, job: Path) -> None:
         done = run(job, "--no-lint", "--", "sh", "-c", f"{RECORD}; (sleep 0.3; echo later) &")
