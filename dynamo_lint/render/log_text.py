@@ -95,9 +95,10 @@ def _cause(cause: Cause, report: LogReport, look: Look) -> str:
 
 def _breaks(report: LogReport, look: Look) -> list[str]:
     """The breaks that no cause stands for."""
-    told = {place(one) for one in report.causes if one.breaks}
-    rest = [one for one in report.job.breaks if (one.path, one.line) not in told]
-    return [look.wrapped(f"{look.place(one.path, one.line)}: {broken(one)}", "  ", "    ") for one in rest]
+    return [
+        look.wrapped(f"{look.place(one.path, one.line)}: {broken(one)}", "  ", "    ")
+        for one in report.unexplained_breaks
+    ]
 
 
 def _unseen(report: LogReport, look: Look) -> list[str]:
@@ -198,10 +199,9 @@ def cost(cause: Cause, job: Job, look: Look) -> str:
     return ", ".join(parts)
 
 
-def place(cause: Cause) -> tuple[str, int]:
-    """Path and line of the code that a cause is in: of a break, where it broke."""
-    broken = next((one for one in cause.frames if not one.function), None)
-    return (broken.path, broken.line) if broken else (cause.path, cause.line)
+def broken_at(cause: Cause) -> tuple[Frame, ...]:
+    """The lines at which a cause broke graphs."""
+    return tuple(one for one in cause.frames if not one.function) if cause.breaks else ()
 
 
 def advice(cause: Cause) -> str:

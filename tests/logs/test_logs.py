@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from dynamo_lint import cli
 from dynamo_lint.cli import app
-from dynamo_lint.logs.causes import Places, explanation
-from dynamo_lint.logs.model import Job
+from dynamo_lint.logs.causes import Places, explain, explanation
+from dynamo_lint.logs.model import Job, LogReport
 from dynamo_lint.logs.records import LONGEST_LINE, records
 from dynamo_lint.logs.tally import MOST_MOMENTS, Tally, Told
 from dynamo_lint.logs.texts import Frame, read_check
@@ -457,6 +457,72 @@ class TestExplanations:
 
     def test_nothing_is_explained_by_nothing(self) -> None:
         assert explanation([]) == ()
+
+
+RECORDINGS = sorted(one for one in JOBS.iterdir() if one.suffix in (".log", ".trace") and one.stat().st_size)
+
+
+def sums(report: LogReport) -> tuple[int, int]:
+    """The recompiles and the breaks that an account has in its parts."""
+    return (
+        sum(one.recompiles for one in report.causes) + sum(one.count for one in report.unexplained),
+        sum(one.breaks for one in report.causes) + sum(one.count for one in report.unexplained_breaks),
+    )
+
+
+def headline(job: Job) -> tuple[int, int]:
+    return sum(one.count for one in job.recompiles), sum(one.count for one in job.breaks)
+
+
+class TestCausesAddUp:
+    @pytest.mark.parametrize("words", [(), ("--no-lint",)])
+    @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.name)
+    def test_a_recorded_job_is_counted_once_in_a_cause_or_where_no_line_explains(
+        self, job: Path, recording: Path, words: tuple[str, ...]
+    ) -> None:
+        shutil.copy(recording, job)
+        shutil.copy(recording.with_suffix(".py"), job)
+        told = json.loads(run(recording.name, "--output-format", "json", "--allow-empty", *words).stdout)
+        for noun, rest in (("recompiles", "unexplained"), ("breaks", "unexplained_breaks")):
+            parts = sum(one[noun] for one in told["causes"]) + sum(one["count"] for one in told[rest])
+            assert parts == sum(one["count"] for one in told[noun])
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.randoms(use_true_random=False), st.booleans())
+    def test_so_is_each_record_of_jobs_that_lost_lines_and_had_their_reasons_exchanged(
+        self, chance: random.Random, with_sources: bool
+    ) -> None:
+        tally = Tally()
+        for number, recording in enumerate(chance.choices(RECORDINGS, k=3)):
+            lost = chance.choice((0, 0.05, 0.3))
+            kept = [line for line in recording.read_bytes().splitlines(True) if chance.random() >= lost]
+            reasons = [place for place, line in enumerate(kept) if b"    - 0/" in line]
+            for place in reasons if chance.random() < 0.5 else ():
+                kept[place] = kept[chance.choice(reasons)]
+            for record in records(BytesIO(b"".join(kept))):
+                tally.add(record, None, number)
+        paths = [one.name for one in JOBS.glob("*.py")] if with_sources else []
+        report = explain(tally.processes(), tally.job(), (), Places(Sources(JOBS), paths), {})
+        assert sums(report) == headline(report.job) == headline(tally.job())
+
+    def test_recompiles_that_another_check_hides_are_among_those_that_no_line_explains(self) -> None:
+        told = {
+            1: ["0/0: flag == True"],
+            2: ["0/1: flag == False", "0/0: n == 0"],
+            3: ["0/2: flag == True", "0/1: n == 1", "0/0: flag == True"],
+        }
+        text = ""
+        for number, reasons in told.items():
+            head = HEAD.replace("[0/1]", f"[0/{number}]")
+            text += f"{head}Recompiling function f in /a.py:1\n"
+            text += "".join(f"{head}    - {reason}\n" for reason in reasons)
+        tally = Tally()
+        for record in records(BytesIO(text.encode())):
+            tally.add(record)
+        report = explain(tally.processes(), tally.job(), (), Places(Sources(JOBS), []), {})
+        assert [(one.source, one.count) for one in report.job.recompiles] == [("flag", 3)]
+        assert [(one.source, one.guard, one.count) for one in report.unexplained] == [("n", "n == 0", 3)]
+        assert report.job.notes == ("masked",)
 
 
 class TestPlaces:

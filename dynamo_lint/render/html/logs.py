@@ -138,7 +138,11 @@ def _breaks(
     job: Job, causes: Iterable[dict[str, Any]], view: View
 ) -> Iterator[tuple[Break, str, Excerpt | None]]:
     """The lines that broke graphs, each with the anchor of the cause that stands for it, or an excerpt."""
-    told = {log_text.place(one["cause"]): one["anchor"] for one in causes if one["cause"].breaks}
+    told = {
+        (frame.path, frame.line): one["anchor"]
+        for one in causes
+        for frame in log_text.broken_at(one["cause"])
+    }
     for one in job.breaks:
         shown_at = told.get((one.path, one.line), "")
         yield one, shown_at, None if shown_at else _excerpt(one.path, one.line, 1, view)
