@@ -362,6 +362,16 @@ class TestForms:
         told = read(f"{HEAD}Recompiling function f in /a.py:1\n{reasons}".encode())
         assert [(one.source, one.count) for one in told.recompiles] == [("n0", 1)]
 
+    def test_a_break_that_another_one_made_is_of_the_same_record(self) -> None:
+        text = (
+            f"{BREAK}Graph break in user code at /a.py:7\n"
+            f"{BREAK}Graph Break Reason: Data dependent operator\n"
+            f"{BREAK}*** While handling this graph break, another graph break occurred: ***\n"
+            f"{BREAK}Graph break under GenericContextWrappingVariable\n"
+            f'{BREAK}User code traceback:\n{BREAK}  File "/a.py", line 9, in f\n{BREAK}    x\n'
+        )
+        assert [(one.path, one.line, one.count) for one in read(text.encode()).breaks] == [("/a.py", 7, 1)]
+
     def test_known_noise_can_be_ignored(self) -> None:
         data = (JOBS / "environment.log").read_bytes()
         assert read(data, ("environ._data[b'NOISE']",)).recompiles == ()
