@@ -99,7 +99,6 @@ def explain(
     join = _Join(findings, places, codes)
     costs: dict[_Line, _Cost] = defaultdict(_Cost)
     unexplained: list[Recompiles] = []
-    broken_elsewhere: list[Break] = []
     notes: set[str] = set()
     limited: dict[Frame, list[Limit]] = defaultdict(list)
     for limit in job.limits:
@@ -127,14 +126,9 @@ def explain(
                 costs[line].values = costs[line].values or _values(told, source)
         if any(places.moved(*_logged(one, frame)) for record in told for one in record.checks.values()):
             notes.add("sources-moved")
-    for broken in job.breaks:
-        if places.moved(broken.path, broken.line, broken.text):
-            notes.add("sources-moved")
-        if (line := join.line_of_break(broken)) is None:
-            broken_elsewhere.append(broken)
-        else:
-            costs[line].add(Frame(broken.path, broken.line, ""), breaks=broken.count)
-            costs[line].skips_frame |= broken.skips_frame
+    if any(places.moved(one.path, one.line, one.text) for one in job.breaks):
+        notes.add("sources-moved")
+    broken_elsewhere = _add_breaks(costs, job.breaks, join)
     causes = sorted(
         (_cause(line, cost, places) for line, cost in costs.items()),
         key=lambda one: (-one.limits, -one.recompiles - one.breaks, one.path, one.line),
@@ -149,6 +143,18 @@ def explain(
         tuple(one for one in findings if one.effect and _is_loud(one) and one not in used),
         unexplained_breaks=tuple(_located_break(one, places) for one in broken_elsewhere),
     )
+
+
+def _add_breaks(costs: dict[_Line, _Cost], breaks: Iterable[Break], join: _Join) -> list[Break]:
+    """Add each break to the cost of its line, and return those for which there is none."""
+    elsewhere = []
+    for broken in breaks:
+        if (line := join.line_of_break(broken)) is None:
+            elsewhere.append(broken)
+        else:
+            costs[line].add(Frame(broken.path, broken.line, ""), breaks=broken.count)
+            costs[line].skips_frame |= broken.skips_frame
+    return elsewhere
 
 
 def located(job: Job, places: Places) -> Job:
