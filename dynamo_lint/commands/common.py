@@ -25,7 +25,7 @@ from dynamo_lint.config import (
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.raw_values import dotted
 from dynamo_lint.selectors import closest, hint
-from dynamo_lint.trouble import Trouble, say
+from dynamo_lint.trouble import EXIT_CANNOT_RUN, EXIT_NOT_FOUND, Trouble, say
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
@@ -129,6 +129,13 @@ def effort(
     finally:
         if store is not None:
             store.close()
+
+
+def cannot_run(command: str, error: OSError | ValueError) -> click.exceptions.Exit:
+    """Say why a command cannot be run, and return the exit that a shell would make."""
+    why = error.strerror if isinstance(error, OSError) else str(error)
+    say(f"dynamo-lint: {command}: cannot be run: {why}")
+    return click.exceptions.Exit(EXIT_NOT_FOUND if isinstance(error, FileNotFoundError) else EXIT_CANNOT_RUN)
 
 
 def _processors() -> int:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from dynamo_lint.doctor.look import SetInCode, Surroundings
 
 SCHEMA = "dynamo-lint/doctor/1"
-EXIT_CANNOT_RUN, EXIT_NOT_FOUND = 126, 127
-"""The statuses of a shell for a command that cannot be run, and for one that is not there."""
 _LONGEST = 200
 """Characters of a value that are printed."""
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
@@ -172,11 +170,5 @@ def _become(command: tuple[str, ...]) -> None:
             signal.signal(getattr(signal, name), signal.SIG_DFL)
     try:
         os.execvp(command[0], command)
-    except FileNotFoundError as error:
-        status, why = EXIT_NOT_FOUND, error.strerror
-    except OSError as error:
-        status, why = EXIT_CANNOT_RUN, error.strerror
-    except ValueError as error:
-        status, why = EXIT_CANNOT_RUN, str(error)
-    click.echo(f"dynamo-lint: {clean(command[0])}: cannot be run: {why}", err=True)
-    raise click.exceptions.Exit(status)
+    except (OSError, ValueError) as error:
+        raise common.cannot_run(command[0], error) from None

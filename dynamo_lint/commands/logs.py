@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,20 +16,58 @@ import click
 from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings
-from dynamo_lint.trouble import EXIT_FINDINGS, say
+from dynamo_lint.terminal import counted
+from dynamo_lint.trouble import EXIT_CLEAN, EXIT_FINDINGS, Trouble, say
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.findings import Finding
-    from dynamo_lint.logs.model import LogReport
+    from dynamo_lint.logs.command import Ending
+    from dynamo_lint.logs.model import Job, LogReport
     from dynamo_lint.logs.tally import Tally
     from dynamo_lint.report import Report
     from dynamo_lint.run.reading import Effort
     from dynamo_lint.sources import Sources
 
+command_option = section("A command")
 source_option = section("Sources")
 EXIT_UNPROVED = 3
 FAILURES = ("limit", "divergence")
+ON_STDERR = ("text", "github")
+"""The formats that may stand among what a command prints; others are for programs, and need a file."""
+
+_DURATION = re.compile(r"(?:(\d{1,5})h)?(?:(\d{1,5})m)?(?:(\d{1,7}(?:\.\d{1,3})?)s?)?", re.ASCII)
+
+
+class _WithCommand(SectionedCommand):
+    """A command that can have another one behind `--`, whose words are left as they are."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the other command off, and parse what stands before it."""
+        before, mark, command = args, False, []
+        if "--" in args:
+            place = args.index("--")
+            before, mark, command = args[:place], True, args[place + 1 :]
+        rest = super().parse_args(ctx, before)
+        if mark and not command and not ctx.resilient_parsing:
+            raise click.UsageError("name a command behind `--`", ctx)
+        ctx.params["command"] = tuple(command)
+        return rest
+
+
+def _seconds(_context: click.Context, _option: click.Parameter, value: str | None) -> float | None:
+    """The seconds of `90s`, `5m` or `1h30m`."""
+    if value is None:
+        return None
+    told = _DURATION.fullmatch(value)
+    seconds = (
+        sum(float(part or 0) * unit for part, unit in zip(told.groups(), (3600, 60, 1), strict=True))
+        if told
+        else 0
+    )
+    if not seconds:
+        raise click.BadParameter(f"{value!r} is not a time such as 90s, 5m or 1h30m")
+    return seconds
 
 
 def _words(known: tuple[str, ...]) -> Any:
@@ -41,8 +84,23 @@ def _words(known: tuple[str, ...]) -> Any:
     return read
 
 
-@click.command(cls=SectionedCommand, short_help="Read what a job left behind and name the lines to change.")
-@click.argument("paths", nargs=-1, required=True, type=common.PATH, metavar="PATH...")
+@click.command(
+    cls=_WithCommand, short_help="Name the lines that made a job slow, from its logs or by running it."
+)
+@click.argument("paths", nargs=-1, type=common.PATH, metavar="PATH... | -- COMMAND...")
+@command_option(
+    "--for",
+    "seconds",
+    callback=_seconds,
+    metavar="TIME",
+    help="End the command after 90s, 5m, 1h30m, and report.",
+)
+@command_option(
+    "--keep",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Record into this folder, and leave that there.",
+)
 @source_option(
     "--source",
     "sources",
@@ -78,6 +136,9 @@ def _words(known: tuple[str, ...]) -> Any:
 @common.output_option("-q", "--quiet", is_flag=True, help="Print the result only.")
 def logs(
     paths: tuple[Path, ...],
+    command: tuple[str, ...],
+    seconds: float | None,
+    keep: Path | None,
     sources: tuple[Path, ...],
     no_lint: bool,
     max_recompiles: int | None,
@@ -93,17 +154,22 @@ def logs(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Read what a job left behind, and name the lines to change.
+    """Read what a job left behind, or run it, and name the lines to change.
 
     PATH is a file that holds the job's stderr, a folder of such files, a folder that TORCH_TRACE
     named, or `-` for stdin. Set TORCH_LOGS=recompiles,graph_breaks for the job, or TORCH_TRACE=/some/folder.
-    Exit status: 0 within the budgets; 1 over one, a limit hit, or ranks that differ; 2 for what cannot
-    be read; 3 if the logs prove nothing.
+
+    COMMAND, such as `dynamo-lint logs -- python train.py`, is run as it stands, with your rights and with
+    TORCH_TRACE set to a temporary folder. Its output is left alone; the report follows on stderr.
+
+    Exit status: that of COMMAND if it is not 0, else 0 within the budgets; 1 over one, a limit hit, or ranks
+    that differ; 2 for what cannot be read; 3 if the logs prove nothing; 126 or 127 if COMMAND cannot be run.
     """
     from dynamo_lint.commands.output import Progress, deliver, look_at
     from dynamo_lint.logs.tally import read_logs
     from dynamo_lint.sources import Sources as Texts
 
+    _check(paths, command, seconds is not None or keep is not None, output_format, output_file)
     configured, found = common.prepare(sources, given)
     contract = configured.contract.limited(
         max_recompiles=max_recompiles,
@@ -112,14 +178,86 @@ def logs(
         max_limit_hits=max_limit_hits,
     )
     configured = replace(configured, contract=contract)
-    with Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress:
-        tally = read_logs(paths, configured.contract.ignore_log, progress)
+    with (
+        _recorded(command, seconds, keep, quiet) if command else _left_behind(paths) as (logs_of_job, ending),
+        Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress,
+    ):
+        tally = read_logs(logs_of_job, configured.contract.ignore_log, progress)
     texts = Texts(found.root, found.given)
     with common.effort(configured, given, quiet=True) as means:
         report = _account(tally, configured, None if no_lint else found, texts, means, settings or ())
-    look = look_at(found.root, color, output_file, sources=texts)
-    deliver(_rendered(output_format, report, look, texts, configured), output_file)
-    _conclude(report, fail_on, settings, allow_empty, quiet)
+    if ending is not None:
+        report = replace(report, job=_of_command(report.job))
+    look = look_at(found.root, color, output_file, to_stderr=bool(command), sources=texts)
+    deliver(_rendered(output_format, report, look, texts, configured), output_file, to_stderr=bool(command))
+    status = _conclusion(report, fail_on, settings, allow_empty, quiet)
+    if ending is not None and not ending.timed_out:
+        status = ending.status or status
+    raise click.exceptions.Exit(status)
+
+
+def _check(
+    paths: Sequence[Path], command: Sequence[str], of_command: bool, output_format: str, file: Path | None
+) -> None:
+    """Refuse what cannot be meant before anything is run."""
+    if command and paths:
+        raise click.UsageError("name the logs of a job, or a command behind `--`, not both")
+    if not command and not paths:
+        raise click.UsageError("name the logs of a job, or a command behind `--`")
+    if not command and of_command:
+        raise click.UsageError("--for and --keep are about a command: name it behind `--`")
+    if command and file is None and output_format not in ON_STDERR:
+        raise click.UsageError(f"stdout is that of the command: name a file for {output_format} with -o")
+    if command and file is not None and not file.parent.is_dir():
+        raise Trouble(f"{file}: cannot be written: there is no folder {file.parent}")
+
+
+@contextmanager
+def _left_behind(paths: Sequence[Path]) -> Iterator[tuple[Sequence[Path], Ending | None]]:
+    """The logs that are named."""
+    yield paths, None
+
+
+@contextmanager
+def _recorded(
+    command: Sequence[str], seconds: float | None, keep: Path | None, quiet: bool
+) -> Iterator[tuple[Sequence[Path], Ending | None]]:
+    """Run a command; the traces that it left, for now, and how it ended."""
+    from dynamo_lint.logs.command import recording, run
+
+    with recording(os.environ, keep) as record:
+        if not quiet:
+            place = "a temporary folder" if record.temporary else record.folder
+            say(f"dynamo-lint: running {shlex.join(command)} (torch records to {place})")
+        try:
+            ending = run(command, record.environment(os.environ), seconds)
+        except (OSError, ValueError) as error:
+            raise common.cannot_run(command[0], error) from None
+        if not quiet:
+            for line in _told(ending, seconds):
+                say(f"dynamo-lint: {line}")
+        yield record.traces(), ending
+
+
+def _told(ending: Ending, seconds: float | None) -> Iterator[str]:
+    """Say how a command ended, where that is news."""
+    if ending.timed_out:
+        yield f"the command was ended after {seconds:g} s, as --for has it"
+    elif ending.signal == "SIGKILL":
+        yield "the command was killed (SIGKILL), as the system does where memory runs out"
+    elif ending.signal:
+        yield f"the command was ended by {ending.signal}"
+    elif ending.status:
+        yield f"the command failed with status {ending.status}"
+    if ending.remains:
+        number = counted(ending.remains, "process", "processes")
+        yield f"{number} that the command had left behind {'was' if ending.remains == 1 else 'were'} ended"
+
+
+def _of_command(job: Job) -> Job:
+    """A job that was recorded here, so that nothing was recorded for another reason than wrong settings."""
+    notes = ("not-recorded" if note == "no-log-lines" else note for note in job.notes)
+    return replace(job, notes=tuple(notes))
 
 
 def _account(
@@ -173,15 +311,15 @@ def _rendered(output_format: str, report: LogReport, look: Any, texts: Sources, 
             return log_text.render(report, look)
 
 
-def _conclude(
+def _conclusion(
     report: LogReport,
     fail_on: tuple[str, ...] | None,
     settings: tuple[str, ...] | None,
     allow_empty: bool,
     quiet: bool,
-) -> None:
-    """Exit as the account deserves, and say why."""
-    from dynamo_lint.render.log_text import NOTES, budget
+) -> int:
+    """The exit status that the account deserves; says why."""
+    from dynamo_lint.render.log_text import budget, silence
 
     fatal = FAILURES if fail_on is None else fail_on
     reasons = [f"over budget: {budget(one)}" for one in report.budgets if one.exceeded]
@@ -193,12 +331,13 @@ def _conclude(
         if not quiet:
             say(reason)
     if reasons:
-        raise click.exceptions.Exit(EXIT_FINDINGS)
+        return EXIT_FINDINGS
     open_ends = [one for one in report.budgets if one.seen is None]
     silent = report.job.proof == "none" and not settings
     if (silent or open_ends) and not allow_empty:
         if silent:
-            say(f"nothing is proved: {NOTES['no-log-lines']}")
+            say(f"nothing is proved: {silence(report.job)}")
         for one in open_ends:
             say(f"not proved: {budget(one)}; run with a trace, or name with --settings what was logged")
-        raise click.exceptions.Exit(EXIT_UNPROVED)
+        return EXIT_UNPROVED
+    return EXIT_CLEAN

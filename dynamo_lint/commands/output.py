@@ -92,10 +92,10 @@ def conclude(report: Report, settings: Settings, color: str, output_file: Path |
         to_stdout(gap + told)
 
 
-def deliver(text: str | bytes, file: Path | None) -> None:
-    """Write to stdout, or to a file that is either replaced as a whole or left as it was."""
+def deliver(text: str | bytes, file: Path | None, to_stderr: bool = False) -> None:
+    """Write to a stream, or to a file that is either replaced as a whole or left as it was."""
     if file is None:
-        to_stdout(text)
+        to_stdout(text, instead=to_stderr)
         return
     data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     try:
@@ -138,10 +138,10 @@ def _absolute(file: Path) -> Path:
     return Path(os.path.normpath(file.absolute()))
 
 
-def to_stdout(text: str | bytes) -> None:
-    """Write to stdout; bytes are passed on as they are."""
+def to_stdout(text: str | bytes, instead: bool = False) -> None:
+    """Write to stdout, or to stderr instead; bytes are passed on as they are."""
     try:
-        click.echo(text, nl=False, color=True)
+        click.echo(text, nl=False, err=instead, color=True)
     except BrokenPipeError:
         raise ReaderLeft from None
     except OSError as error:

@@ -38,6 +38,7 @@ from dynamo_lint.confirm.model import (
 from dynamo_lint.confirm.probes import ProbeRef
 from dynamo_lint.confirm.verdicts import ProbeReport, judged, unpredicted
 from dynamo_lint.findings import Finding
+from dynamo_lint.processes import adopt_orphans
 
 NO_TORCH = "torch is not installed"
 
@@ -67,10 +68,6 @@ TAIL = 4
 """Lines of a probe's own output that are quoted when it dies."""
 _TAIL_BYTES = 20_000
 """Bytes in which they are looked for; the output as a whole may fill the disk."""
-
-
-_CHILD_SUBREAPER = 36
-"""`PR_SET_CHILD_SUBREAPER` of linux/prctl.h."""
 
 SET_FROM_OUTSIDE = frozenset({"DYN102"})
 """Rules about state that code outside the region changes, which a probe alone may never do."""
@@ -163,7 +160,7 @@ def _values(listed: str) -> tuple[Any, ...]:
 
 def run(request: Request, timeout: float, python: str = sys.executable) -> Reply:
     """Run one probe; whatever becomes of it, there is a reply."""
-    _adopt_orphans()
+    adopt_orphans()
     with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
         question, answer, log = (Path(folder) / name for name in ("request.json", "reply.json", "log"))
         question.write_text(json.dumps(asdict(request)), encoding="utf-8")
@@ -210,14 +207,6 @@ def environment(outer: Mapping[str, str], folder: str) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
     }
-
-
-def _adopt_orphans() -> None:
-    """Become the parent of what a probe leaves behind, on Linux: the init of a container may reap none."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:

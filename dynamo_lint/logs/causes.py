@@ -114,8 +114,9 @@ def explain(
         for source in sources:
             check = next((one.checks[source] for one in told if source in one.checks), None)
             line = None if check is None else join.line_of(frame, check, told)
+            notes |= {"masked"} if masked else set()
             if line is None:
-                unexplained += recompiled[frame, source]
+                unexplained += _share(recompiled[frame, source], frame, check, shares.get(source, 0))
                 continue
             hit = sum(one.source == source for one in limits) or (len(limits) if len(sources) == 1 else 0)
             costs[line].add(frame, recompiles=shares.get(source, 0), limits=hit)
@@ -123,15 +124,11 @@ def explain(
             costs[line].limit = costs[line].limit or next(iter(limits), None)
             if check is not None and check.kind == "value":
                 costs[line].values = costs[line].values or _values(told, source)
-            notes |= {"masked"} if masked else set()
         if any(places.moved(*_logged(one, frame)) for record in told for one in record.checks.values()):
             notes.add("sources-moved")
-    for broken in job.breaks:
-        if places.moved(broken.path, broken.line, broken.text):
-            notes.add("sources-moved")
-        if (line := join.line_of_break(broken)) is not None:
-            costs[line].add(Frame(broken.path, broken.line, ""), breaks=broken.count)
-            costs[line].skips_frame |= broken.skips_frame
+    if any(places.moved(one.path, one.line, one.text) for one in job.breaks):
+        notes.add("sources-moved")
+    broken_elsewhere = _add_breaks(costs, job.breaks, join)
     causes = sorted(
         (_cause(line, cost, places) for line, cost in costs.items()),
         key=lambda one: (-one.limits, -one.recompiles - one.breaks, one.path, one.line),
@@ -144,7 +141,20 @@ def explain(
         tuple(causes),
         tuple(replace(one, frame=places.here(one.frame)) for one in unexplained),
         tuple(one for one in findings if one.effect and _is_loud(one) and one not in used),
+        unexplained_breaks=tuple(_located_break(one, places) for one in broken_elsewhere),
     )
+
+
+def _add_breaks(costs: dict[_Line, _Cost], breaks: Iterable[Break], join: _Join) -> list[Break]:
+    """Add each break to the cost of its line, and return those for which there is none."""
+    elsewhere = []
+    for broken in breaks:
+        if (line := join.line_of_break(broken)) is None:
+            elsewhere.append(broken)
+        else:
+            costs[line].add(Frame(broken.path, broken.line, ""), breaks=broken.count)
+            costs[line].skips_frame |= broken.skips_frame
+    return elsewhere
 
 
 def located(job: Job, places: Places) -> Job:
@@ -153,10 +163,7 @@ def located(job: Job, places: Places) -> Job:
     return replace(
         job,
         recompiles=tuple(replace(one, frame=here(one.frame)) for one in job.recompiles),
-        breaks=tuple(
-            replace(one, path=places.spelled(one.path), stack=tuple(map(here, one.stack)))
-            for one in job.breaks
-        ),
+        breaks=tuple(_located_break(one, places) for one in job.breaks),
         limits=tuple(replace(one, frame=here(one.frame)) for one in job.limits),
         ranks={
             number: replace(
@@ -166,6 +173,10 @@ def located(job: Job, places: Places) -> Job:
         },
         moments=tuple(replace(one, frame=here(one.frame)) for one in job.moments),
     )
+
+
+def _located_break(broken: Break, places: Places) -> Break:
+    return replace(broken, path=places.spelled(broken.path), stack=tuple(map(places.here, broken.stack)))
 
 
 def codes_by_id(pages: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str]:
@@ -363,6 +374,16 @@ def _shares(told: Sequence[Told], sources: Sequence[str]) -> dict[str, int]:
             if sources:
                 shares[source if source in sources else sources[0]] += count
     return shares
+
+
+def _share(named: Sequence[Recompiles], frame: Frame, check: Check | None, count: int) -> list[Recompiles]:
+    """The recompiles that a source stands for: those that name it first, and those that name another."""
+    hidden = count - sum(one.count for one in named)
+    if not hidden or check is None:
+        return list(named)
+    if not named:
+        return [Recompiles(frame, check.source, check.kind, check.guard, hidden)]
+    return [replace(named[0], count=named[0].count + hidden), *named[1:]]
 
 
 def _values(told: Sequence[Told], source: str) -> tuple[str, ...]:

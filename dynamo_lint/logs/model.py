@@ -167,9 +167,11 @@ class LogReport:
     causes: tuple[Cause, ...] = ()
     """The most expensive first."""
     unexplained: tuple[Recompiles, ...] = ()
-    """Recompiles for which no line was found."""
+    """Recompiles for which no line was found; with those of the causes they are all recompiles of the job."""
     unseen: tuple[Finding, ...] = ()
     """Findings about compiled code that the job did not bear out."""
     budgets: tuple[Budget, ...] = ()
     linted: bool = True
     """False where no sources were read, so that nothing is explained."""
+    unexplained_breaks: tuple[Break, ...] = ()
+    """Breaks for which no line was found, or that the code asks for; with those of causes they are all."""

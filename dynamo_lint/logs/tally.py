@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import os
 import re
 import sys
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from dynamo_lint import files
 from dynamo_lint.contract import Contract, ExpectedBreaks
@@ -51,7 +52,7 @@ _LIMIT_VALUE = re.compile(r"currently set to (?P<value>\d+)")
 _VERSION = re.compile(r'"pytorch_version":\s*"(\d{1,4}\.\d{1,4}[\w.]{0,64})')
 _LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|torch|lib[/\\]python3\.\d+)[/\\]|^<")
 
-ENDINGS = ("", ".err", ".gz", ".json", ".jsonl", ".log", ".out", ".stderr", ".stdout", ".txt")
+ENDINGS = ("", ".err", ".gz", ".json", ".jsonl", ".log", ".out", ".stderr", ".stdout", ".txt", ".zst")
 """How the names of logs in a folder end; a file that is named itself may be called anything."""
 
 _RANK = re.compile(r"rank[_\-.]?(\d{1,5})", re.IGNORECASE)
@@ -336,14 +337,17 @@ def _speaks(process: Process) -> bool:
 
 
 def _numbered(processes: list[Process]) -> list[Process]:
-    """The processes with their ranks: what torch said, what the file's name says, or else their order."""
+    """The processes with their ranks: what torch said, what the file's name says, or else their order.
+
+    A trace names the rank of each record of a distributed job: without one it is of another process.
+    """
     for one in processes:
         one.rank = one.hint if one.rank is None else one.rank
     taken = {one.rank for one in processes}
     free = (number for number in range(len(processes)) if number not in taken)
     several = len({(one.number, one.hint, one.rank) for one in processes}) > 1
     for one in sorted(processes, key=lambda one: int(one.number or 0)):
-        if one.rank is None and several:
+        if one.rank is None and several and not one.traced:
             one.rank = next(free, None)
     return processes
 
@@ -661,9 +665,28 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
     elif path.suffix.lower() == ".gz":
         with gzip.open(path) as packed:
             yield cast(BinaryIO, packed)
+    elif path.suffix.lower() == ".zst":
+        zstd = _zstd(path)
+        try:
+            with zstd.open(path) as packed:
+                yield cast(BinaryIO, packed)
+        except zstd.ZstdError:
+            raise EOFError from None
     else:
         with path.open("rb") as stream:
             yield stream
+
+
+def _zstd(path: Path) -> Any:
+    """The module that reads Zstandard: Python has one since 3.14, and others can install it."""
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise Trouble(
+            f"{path}: Zstandard cannot be read here: `pip install backports.zstd`, use Python 3.14, "
+            "or `zstd -dc FILE | dynamo-lint logs -`"
+        ) from None
 
 
 def _size(path: Path) -> int:

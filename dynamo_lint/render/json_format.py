@@ -131,6 +131,7 @@ def log_document(report: LogReport, look: Look) -> str:
             {**_frame(one.frame, look), **picked(one, "source", "kind", "count")}
             for one in report.unexplained
         ],
+        "unexplained_breaks": [_break(one, look) for one in report.unexplained_breaks],
         "unseen": [
             {"path": look.place(one.span.path), "line": one.span.line, **picked(one, "code", "subject")}
             for one in report.unseen

@@ -25,6 +25,8 @@ NOTES = {
     "sizes": "Some recompiles are for another size of an input, which no state of the program explains.",
     "no-log-lines": "Not one line of Dynamo is in these logs, which proves nothing. Run the job with "
     "TORCH_LOGS=recompiles,graph_breaks, or with TORCH_TRACE set to a folder.",
+    "not-recorded": "No process of the command compiled anything with torch, or TORCH_TRACE did not reach "
+    "the one that did, which proves nothing.",
     "recompiles-not-logged": "A limit was hit and no recompile is in the log: the log settings were off. Run "
     "the job with TORCH_LOGS=recompiles,graph_breaks to see every recompile.",
     "truncated": "The last record is cut off, as when a job is killed: what came after it is not counted.",
@@ -93,9 +95,10 @@ def _cause(cause: Cause, report: LogReport, look: Look) -> str:
 
 def _breaks(report: LogReport, look: Look) -> list[str]:
     """The breaks that no cause stands for."""
-    told = {place(one) for one in report.causes if one.breaks}
-    rest = [one for one in report.job.breaks if (one.path, one.line) not in told]
-    return [look.wrapped(f"{look.place(one.path, one.line)}: {broken(one)}", "  ", "    ") for one in rest]
+    return [
+        look.wrapped(f"{look.place(one.path, one.line)}: {broken(one)}", "  ", "    ")
+        for one in report.unexplained_breaks
+    ]
 
 
 def _unseen(report: LogReport, look: Look) -> list[str]:
@@ -155,6 +158,11 @@ def _finding(cause: Cause, report: LogReport, look: Look) -> Finding:
     )
 
 
+def silence(job: Job) -> str:
+    """Why logs that hold nothing of Dynamo prove nothing."""
+    return NOTES["not-recorded" if "not-recorded" in job.notes else "no-log-lines"]
+
+
 def counts(job: Job) -> str:
     """The cost of the whole job in one line."""
     parts = []
@@ -191,10 +199,9 @@ def cost(cause: Cause, job: Job, look: Look) -> str:
     return ", ".join(parts)
 
 
-def place(cause: Cause) -> tuple[str, int]:
-    """Path and line of the code that a cause is in: of a break, where it broke."""
-    broken = next((one for one in cause.frames if not one.function), None)
-    return (broken.path, broken.line) if broken else (cause.path, cause.line)
+def broken_at(cause: Cause) -> tuple[Frame, ...]:
+    """The lines at which a cause broke graphs."""
+    return tuple(one for one in cause.frames if not one.function) if cause.breaks else ()
 
 
 def advice(cause: Cause) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 import os
 import random
 import re
 import shutil
+import sys
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 
@@ -18,14 +21,16 @@ from hypothesis import strategies as st
 
 from dynamo_lint import cli
 from dynamo_lint.cli import app
-from dynamo_lint.logs.causes import Places, explanation
-from dynamo_lint.logs.model import Job
+from dynamo_lint.logs.causes import Places, explain, explanation
+from dynamo_lint.logs.model import Job, LogReport
 from dynamo_lint.logs.records import LONGEST_LINE, records
 from dynamo_lint.logs.tally import MOST_MOMENTS, Tally, Told
 from dynamo_lint.logs.texts import Frame, read_check
 from dynamo_lint.sources import Sources
 
 JOBS = Path(__file__).parent / "jobs"
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+HAS_ZSTD = find_spec(ZSTD.partition(".")[0]) is not None and find_spec(ZSTD) is not None
 
 # For each recorded job: its recompiles as (line of the frame, source, kind, count), its breaks as (line, id, count,
 # whether the frame is lost), and its causes as (line, code).
@@ -357,6 +362,16 @@ class TestForms:
         told = read(f"{HEAD}Recompiling function f in /a.py:1\n{reasons}".encode())
         assert [(one.source, one.count) for one in told.recompiles] == [("n0", 1)]
 
+    def test_a_break_that_another_one_made_is_of_the_same_record(self) -> None:
+        text = (
+            f"{BREAK}Graph break in user code at /a.py:7\n"
+            f"{BREAK}Graph Break Reason: Data dependent operator\n"
+            f"{BREAK}*** While handling this graph break, another graph break occurred: ***\n"
+            f"{BREAK}Graph break under GenericContextWrappingVariable\n"
+            f'{BREAK}User code traceback:\n{BREAK}  File "/a.py", line 9, in f\n{BREAK}    x\n'
+        )
+        assert [(one.path, one.line, one.count) for one in read(text.encode()).breaks] == [("/a.py", 7, 1)]
+
     def test_known_noise_can_be_ignored(self) -> None:
         data = (JOBS / "environment.log").read_bytes()
         assert read(data, ("environ._data[b'NOISE']",)).recompiles == ()
@@ -454,6 +469,72 @@ class TestExplanations:
         assert explanation([]) == ()
 
 
+RECORDINGS = sorted(one for one in JOBS.iterdir() if one.suffix in (".log", ".trace") and one.stat().st_size)
+
+
+def sums(report: LogReport) -> tuple[int, int]:
+    """The recompiles and the breaks that an account has in its parts."""
+    return (
+        sum(one.recompiles for one in report.causes) + sum(one.count for one in report.unexplained),
+        sum(one.breaks for one in report.causes) + sum(one.count for one in report.unexplained_breaks),
+    )
+
+
+def headline(job: Job) -> tuple[int, int]:
+    return sum(one.count for one in job.recompiles), sum(one.count for one in job.breaks)
+
+
+class TestCausesAddUp:
+    @pytest.mark.parametrize("words", [(), ("--no-lint",)])
+    @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.name)
+    def test_a_recorded_job_is_counted_once_in_a_cause_or_where_no_line_explains(
+        self, job: Path, recording: Path, words: tuple[str, ...]
+    ) -> None:
+        shutil.copy(recording, job)
+        shutil.copy(recording.with_suffix(".py"), job)
+        told = json.loads(run(recording.name, "--output-format", "json", "--allow-empty", *words).stdout)
+        for noun, rest in (("recompiles", "unexplained"), ("breaks", "unexplained_breaks")):
+            parts = sum(one[noun] for one in told["causes"]) + sum(one["count"] for one in told[rest])
+            assert parts == sum(one["count"] for one in told[noun])
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.randoms(use_true_random=False), st.booleans())
+    def test_so_is_each_record_of_jobs_that_lost_lines_and_had_their_reasons_exchanged(
+        self, chance: random.Random, with_sources: bool
+    ) -> None:
+        tally = Tally()
+        for number, recording in enumerate(chance.choices(RECORDINGS, k=3)):
+            lost = chance.choice((0, 0.05, 0.3))
+            kept = [line for line in recording.read_bytes().splitlines(True) if chance.random() >= lost]
+            reasons = [place for place, line in enumerate(kept) if b"    - 0/" in line]
+            for place in reasons if chance.random() < 0.5 else ():
+                kept[place] = kept[chance.choice(reasons)]
+            for record in records(BytesIO(b"".join(kept))):
+                tally.add(record, None, number)
+        paths = [one.name for one in JOBS.glob("*.py")] if with_sources else []
+        report = explain(tally.processes(), tally.job(), (), Places(Sources(JOBS), paths), {})
+        assert sums(report) == headline(report.job) == headline(tally.job())
+
+    def test_recompiles_that_another_check_hides_are_among_those_that_no_line_explains(self) -> None:
+        told = {
+            1: ["0/0: flag == True"],
+            2: ["0/1: flag == False", "0/0: n == 0"],
+            3: ["0/2: flag == True", "0/1: n == 1", "0/0: flag == True"],
+        }
+        text = ""
+        for number, reasons in told.items():
+            head = HEAD.replace("[0/1]", f"[0/{number}]")
+            text += f"{head}Recompiling function f in /a.py:1\n"
+            text += "".join(f"{head}    - {reason}\n" for reason in reasons)
+        tally = Tally()
+        for record in records(BytesIO(text.encode())):
+            tally.add(record)
+        report = explain(tally.processes(), tally.job(), (), Places(Sources(JOBS), []), {})
+        assert [(one.source, one.count) for one in report.job.recompiles] == [("flag", 3)]
+        assert [(one.source, one.guard, one.count) for one in report.unexplained] == [("n", "n == 0", 3)]
+        assert report.job.notes == ("masked",)
+
+
 class TestPlaces:
     def test_the_file_with_the_longest_common_end_is_meant(self, tmp_path: Path) -> None:
         places = Places(Sources(tmp_path), ["src/a/net.py", "src/b/net.py", "tool.py"])
@@ -538,6 +619,28 @@ class TestCommand:
         assert {rank: one["recompiles"] for rank, one in told["ranks"].items()} == {"0": 5, "1": 5}
         done = CliRunner().invoke(app, ["logs", "-", "--no-lint"], input=text)
         assert "5 recompiles" in done.stdout
+
+    @pytest.mark.skipif(not HAS_ZSTD, reason="this Python cannot read Zstandard")
+    def test_zstandard_is_read_also_where_it_is_cut_off_or_broken(self, job: Path) -> None:
+        zstd = importlib.import_module(ZSTD)
+        packed = zstd.compress((JOBS / "environment.log").read_bytes())
+        told = []
+        for data in (packed, packed[:-40], packed[:20] + b"x" * 9 + packed[29:], b"none"):
+            (job / "a.log.zst").write_bytes(data)
+            told.append(json.loads(run("a.log.zst", "--no-lint", "--output-format", "json").stdout))
+        assert (told[0]["recompiles"][0]["count"], told[0]["notes"]) == (5, [])
+        assert all(one["proof"] in ("none", "text") for one in told[1:])
+
+    @pytest.mark.skipif(HAS_ZSTD, reason="this Python can read Zstandard")
+    def test_where_zstandard_cannot_be_read_the_way_to_it_is_told(
+        self, job: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (job / "a.log.zst").write_bytes(b"")
+        assert cli.run(["logs", "a.log.zst"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(
+            "dynamo-lint: a.log.zst: Zstandard cannot be read here: `pip install backports.zstd`"
+        )
 
     def test_a_link_that_leads_out_of_a_folder_is_not_read(self, job: Path) -> None:
         (job / "logs").mkdir()

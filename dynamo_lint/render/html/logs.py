@@ -71,7 +71,7 @@ def _verdict(report: LogReport) -> Iterator[tuple[str, str]]:
     """Severity and sentence of what decides about the job, the worst first."""
     job = report.job
     if job.proof == "none":
-        yield "error", log_text.NOTES["no-log-lines"]
+        yield "error", log_text.silence(job)
     if "ranks-diverge" in job.notes:
         yield "error", "The ranks did not compile the same code. That is told first below."
     if job.limits:
@@ -138,7 +138,11 @@ def _breaks(
     job: Job, causes: Iterable[dict[str, Any]], view: View
 ) -> Iterator[tuple[Break, str, Excerpt | None]]:
     """The lines that broke graphs, each with the anchor of the cause that stands for it, or an excerpt."""
-    told = {log_text.place(one["cause"]): one["anchor"] for one in causes if one["cause"].breaks}
+    told = {
+        (frame.path, frame.line): one["anchor"]
+        for one in causes
+        for frame in log_text.broken_at(one["cause"])
+    }
     for one in job.breaks:
         shown_at = told.get((one.path, one.line), "")
         yield one, shown_at, None if shown_at else _excerpt(one.path, one.line, 1, view)
