@@ -74,7 +74,7 @@ class Plan:
 
     @property
     def advice(self) -> str:
-        """What to do, in words."""
+        """The edit in words."""
         update = "update it in place"
         if self.rebind:
             update = "rebind it, since a backward may still need the old value"
@@ -213,7 +213,7 @@ def _kinds_in_text(bench: Workbench, family: Family) -> Kinds:
 
 
 def _stored_value(mention: Mention) -> ast.expr | None:
-    """What a statement puts into an attribute; None where that has no expression of its own."""
+    """The value that a statement puts into an attribute; None where that has no expression of its own."""
     match statement := mention.file.statement(mention.node):
         case ast.AugAssign(target=target, op=op, value=value):
             return ast.BinOp(target, op, value)
@@ -325,7 +325,7 @@ def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
 
 
 def _target(plan: Plan, mention: Mention) -> str:
-    """What a write sets, as it stands; raises Unclear where it cannot be said twice, or comes too early."""
+    """The target of a write; raises Unclear where it cannot be said twice, or comes too early."""
     target = mention.file.text(mention.node)
     _check_order(plan, mention)
     if "\n" in target or not _repeatable(mention.node.value):

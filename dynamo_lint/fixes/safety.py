@@ -1,4 +1,4 @@
-"""What safe means: nobody who reads, writes, copies or saves an attribute can tell a buffer from the number.
+"""Whether a fix is safe: nobody who reads, writes, copies or saves an attribute can tell it from the number.
 
 docs/guides/fixes.md says it for users. Whether the code is compiled is no part of it: a buffer counts the
 same where Dynamo leaves the code alone.
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dynamo_lint.fixes.attribute_uses import Family, Mention, computed_reader, named_in_text, speaks_of
 from dynamo_lint.fixes.edit_session import Workbench
 from dynamo_lint.index.ir import Attribute, Call, Constant, Expr, Name
-from dynamo_lint.knowledge import names
+from dynamo_lint.knowledge import names, table
 from dynamo_lint.program.names import last_name
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol
 from dynamo_lint.values.model import (
@@ -42,34 +42,21 @@ _EXPORTED = "a program that is exported updates a tensor, and keeps a number as 
 _COPIES = "a functional call works on copies of buffers, and the update is lost"
 _SHARED_BY_NAME = "`share_memory` shares buffers, but not numbers, with other processes"
 
-PROJECT_WORDS = (
-    ("word", "DistributedDataParallel", _RANKS),
-    ("word", "DDP", _RANKS),
-    ("word", "broadcast_buffers", _RANKS),
-    ("text", "torch.distributed", _RANKS),
-    ("text", "torch import distributed", _RANKS),
-    ("word", "init_empty_weights", _META),
-    ("word", "to_empty", _META),
-    ("word", "skip_init", _META),
-    ("text", '"meta"', _META),
-    ("text", "'meta'", _META),
-    ("text", "utils.checkpoint", _TWICE),
-    ("text", "utils import checkpoint", _TWICE),
-    ("word", "checkpoint_wrapper", _TWICE),
-    ("word", "checkpoint_sequential", _TWICE),
-    ("text", ".buffers(", _LISTED),
-    ("word", "named_buffers", _LISTED),
-    ("word", "_buffers", _LISTED),
-    ("word", "AveragedModel", _LISTED),
-    ("word", "use_buffers", _LISTED),
-    ("word", "inference_mode", "a buffer made in inference mode cannot be updated outside of it"),
-    ("word", "share_memory", _SHARED_BY_NAME),
-    ("word", "functional_call", _COPIES),
-    ("word", "stack_module_state", _COPIES),
-    ("text", "torch.export", _EXPORTED),
-    ("text", "onnx.export", _EXPORTED),
-    ("text", "jit.trace", _EXPORTED),
-    ("text", "jit.script", "a scripted module keeps its attributes by type"),
+_REASONS = {
+    "ranks": _RANKS,
+    "meta": _META,
+    "checkpointing": _TWICE,
+    "listing": _LISTED,
+    "inference": "a buffer made in inference mode cannot be updated outside of it",
+    "sharing": _SHARED_BY_NAME,
+    "copying": _COPIES,
+    "exporting": _EXPORTED,
+    "scripting": "a scripted module keeps its attributes by type",
+}
+PROJECT_WORDS = tuple(
+    ("word" if text.isidentifier() else "text", text, _REASONS[kind])
+    for kind, texts in table("torch")["sees_buffers"].items()
+    for text in texts
 )
 """A text or a word that occurs somewhere in the project, and what it means for a buffer that was a number."""
 

@@ -357,7 +357,7 @@ class Expressions(Tracing):
         return [one for one in values if isinstance(one, Sourced) and self.is_symbol(one)]
 
     def derived(self, values: Sequence[object], compute: Callable[..., object]) -> object:
-        """What is computed with symbols among some values: a symbol too, as the first of them varies."""
+        """The result of computing with symbols among some values, which varies as the first of them does."""
         symbols = self.symbols_of(values)
         first = symbols[0]
         given = [one if one is first else self.use(one, symbolic=True) for one in values]

@@ -321,7 +321,7 @@ class Cache:
 
 
 def _place(check: str | Guard) -> str | Source:
-    """What a check is about: a mode, the sizes of arguments, or where a value comes from."""
+    """The subject of a check: a mode, the sizes of arguments, or where a value comes from."""
     return check.source if isinstance(check, Guard) else check
 
 

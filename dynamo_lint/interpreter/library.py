@@ -682,7 +682,7 @@ class Library(Compiled):
         return self._standard(module, name, arguments, keywords, site)
 
     def _calculated(self, dotted: str, arguments: list[object]) -> object:
-        """What a function of Python makes of symbols, a symbol too; MISSING if it takes them as constants."""
+        """The symbol that a function of Python makes of symbols; MISSING if it takes them as constants."""
         flat = dotted == "builtins.sum" and len(arguments) == 1 and isinstance(arguments[0], list | tuple)
         values = [*arguments[0]] if flat and isinstance(arguments[0], list | tuple) else arguments
         symbols = self.symbols_of(values)
