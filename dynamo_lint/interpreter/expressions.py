@@ -43,6 +43,7 @@ from dynamo_lint.interpreter.model import (
     is_stand_in,
 )
 from dynamo_lint.interpreter.sizes import combined, indexed
+from dynamo_lint.interpreter.stage import outside
 from dynamo_lint.interpreter.tracing import Tracing
 from dynamo_lint.models.drivers import CONFIGURATION, GRADIENTS, MODES, NAMES
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
@@ -677,7 +678,7 @@ class Expressions(Tracing):
         match owner:
             case External(dotted):
                 known = self.settings.get(f"{dotted}.{name}")
-                return known[0] if known is not None else External(f"{dotted}.{name}")
+                return known[0] if known is not None else outside(f"{dotted}.{name}")
             case Sourced():
                 return self.attribute(self.use(owner), name, site)
             case FileValue(path):

@@ -91,6 +91,8 @@ _OF_PYTHON = frozenset({"builtins", "numbers", "collections.abc", "typing"})
 """Packages whose classes are asked what they are instances of."""
 _HARMLESS = frozenset({"torch", "builtins", *sys.stdlib_module_names})
 """Packages whose functions change no object that they are given."""
+_OF_NUMPY = {"power": "pow", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "fabs": "fabs"}
+"""Functions of numpy that have another name in `math`."""
 SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
 
@@ -655,8 +657,8 @@ class Library(Compiled):
                 return UNKNOWN if not found else found[0 if name == "min" else -1]
             case "builtins", _ if name in _NUMBERS:
                 return self._number(name, arguments)
-            case "math", _ if all(isinstance(one, int | float) for one in arguments):
-                return _of_math(name, arguments)
+            case "math" | "numpy", _ if all(isinstance(one, int | float) for one in arguments):
+                return _of_math(_OF_NUMPY.get(name, name) if module == "numpy" else name, arguments)
             case "builtins", "range" | "enumerate" | "zip" | "map" | "iter" | "next":
                 return self._iterator(name, arguments, keywords, site)
             case "builtins", "set" | "frozenset":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -45,6 +46,7 @@ STEPS = 100_000
 """Statements, expressions and calls that one run may take before it meets compiled code: half a second."""
 STEPS_BEHIND = 300_000
 """The same for one that has met some."""
+_CONSTANTS = frozenset({"pi", "e", "tau", "inf"})
 DEEPEST = 24
 """Calls within calls."""
 RECURSION = 3
@@ -62,6 +64,12 @@ class Failing:
 
 
 NOWHERE = Site(FunctionRef("", ""), ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0))
+
+
+def outside(dotted: str) -> object:
+    """Something outside the project: a constant of mathematics by its value."""
+    package, _, name = dotted.rpartition(".")
+    return getattr(math, name) if package in {"math", "numpy"} and name in _CONSTANTS else External(dotted)
 
 
 @dataclass(slots=True)
@@ -164,7 +172,7 @@ class Stage:
         """A definition, a file or something outside as a value."""
         match symbol:
             case ExternalSymbol(dotted):
-                return External(dotted)
+                return outside(dotted)
             case File(path):
                 return FileValue(path)
             case ClassRef():
