@@ -172,7 +172,7 @@ class Compiled(Expressions):
         failures = cache.failures(tensors, modes, resolve) if entry is None else []
         for guard in self._failing(failures, cache, target, call, site, static):
             self.recompiles.append(self._recompile(guard, target, function, call, site, names))
-        trace = Trace(cache, entry is None, function, names, static, dynamic)
+        trace = Trace(cache, entry is None, function, names, static, dynamic, site, call)
         owner = names.get("self")
         if isinstance(owner, Object):
             trace.sources[id(owner)] = (owner, Source("argument", "self", static=self.is_module(owner)))

@@ -6,6 +6,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
@@ -97,6 +98,7 @@ _COMPARING: dict[type[ast.cmpop], tuple[str, str]] = {
 """By comparison, its method, and that of the other operand if the first has none."""
 _PLAINLY_FALSE = NAMES["false_of_plain_tensors"] - {"is_complex", "is_conj", "is_neg"}
 """Attributes of tensors; the others are methods."""
+_ELEMENTWISE = frozenset({ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE})
 _UNGUARDED = (ast.Add, ast.Sub, ast.Mult)
 _MOST_UNGUARDED = 64
 """`torch._dynamo.config.computed_lazy_constant_max_nodes`."""
@@ -477,6 +479,8 @@ class Expressions(Tracing):
             return answer if isinstance(answer, bool) else None
         if isinstance(value, list | dict):
             self.length(value)
+        if isinstance(value, Tensor):
+            self.end_graph("DYN403")
         if is_stand_in(value):
             return None
         if isinstance(value, (*PLAIN, list, tuple, dict)):
@@ -943,7 +947,9 @@ def _unary(op: ast.unaryop, value: object) -> object:
 
 
 def comparison(op: ast.cmpop, left: object, right: object) -> object:
-    """Whether a comparison holds, if that is known."""
+    """Whether a comparison holds, if that is known; a tensor of answers if it is one of tensors."""
+    if (isinstance(left, Tensor) or isinstance(right, Tensor)) and type(op) in _ELEMENTWISE:
+        return replace(combined(left, right), dtype="torch.bool", grad=False)
     if isinstance(op, ast.Is | ast.IsNot) and (left is None or right is None):
         other = right if left is None else left
         if other is UNKNOWN or isinstance(other, External | Method):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute
-from dynamo_lint.interpreter.guards import Recompile, Stale
+from dynamo_lint.interpreter.guards import GraphBreak, Recompile, Stale
 from dynamo_lint.interpreter.model import (
     PLAIN,
     UNKNOWN,
@@ -74,6 +74,8 @@ class Run:
     """It is a test."""
     cuts: tuple[Cut, ...]
     """What was given up, in order."""
+    breaks: tuple[GraphBreak, ...] = ()
+    """The lines at which graphs end."""
     weakened: bool = False
     """Something was not done as Python does it: the run shows what happens, and not how often at most."""
 
@@ -110,11 +112,11 @@ def _runs(tables: Tables) -> Iterator[Run]:
         alike = _alike(stage) if shown and not behind else frozenset()
         assigned = frozenset(place for place, known in stage.stored.items() if known)
         versions = _versions(stage) if whole else {}
-        cuts = tuple(stage.cuts.values())
+        cuts, breaks = tuple(stage.cuts.values()), tuple(stage.breaks.values())
         changes = tuple(stage.recompiles), tuple(stage.stale), tuple(stage.skipped)
         steps += stage.steps
         weakened = stage.cut_at is not None
-        yield Run(root, met, *changes, idle, calls, alike, versions, assigned, tried, cuts, weakened)
+        yield Run(root, met, *changes, idle, calls, alike, versions, assigned, tried, cuts, breaks, weakened)
 
 
 def _not_begun(tables: Tables, root: FunctionRef) -> Run:

@@ -380,6 +380,8 @@ class Trace:
     """Numbers never become symbols."""
     dynamic: bool
     """Numbers are symbols from the first call."""
+    called: Site
+    compile: CompileCall
     entered: bool = False
     """The compiled function itself has begun."""
     sources: dict[int, tuple[object, Source]] = field(default_factory=dict)
@@ -438,6 +440,20 @@ class Recompile:
             for entry in self.cache.entries
             for guard in entry.guards
         )
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBreak:
+    """A line of compiled code at which the graph of a call ends."""
+
+    code: str
+    """The rule that is about such lines."""
+    site: Site
+    called: Site
+    target: str
+    """Identity of what is compiled."""
+    doubt: bool
+    compile: CompileCall
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,7 @@ from dynamo_lint.models.drivers import (
     OPTIMIZERS,
     STANCE,
 )
+from dynamo_lint.models.tensor_results import GIVES_NO_TENSOR
 from dynamo_lint.program.refs import ClassRef
 
 _LARGEST = 2**31
@@ -241,6 +242,11 @@ class Library(Compiled):
             case "submit" if module.kind == "concurrent.futures.ThreadPoolExecutor" and arguments:
                 given = self.invoke(arguments[0], arguments[1:], keywords, site)
                 return Object("concurrent.futures.Future", {"value": given})
+            case "enter_context" if module.kind == "contextlib.ExitStack" and arguments:
+                module.items.append(arguments[0])
+                if isinstance(arguments[0], Manager):
+                    self.enter(arguments[0])
+                return arguments[0]
             case "result" if module.kind == "concurrent.futures.Future":
                 return module.attributes["value"]
             case _ if name in NAMES["returns_self"]:
@@ -327,8 +333,7 @@ class Library(Compiled):
         if (answer := _of_kind(name, tensor)) is not None:
             return answer
         if name in {"item", "tolist"}:
-            if self.trace is not None:
-                self.trace.compiles = False  # Dynamo breaks the graph
+            self._leaves_graph()
             if name == "tolist":
                 count = tensor.shape[0] if tensor.shape is not None and len(tensor.shape) == 1 else None
                 return UNKNOWN if count is None else [self.measured() for _ in range(min(count, LONGEST))]
@@ -340,6 +345,15 @@ class Library(Compiled):
             result.grad = False
             return result
         return self.tracked(result, [tensor, *given, *named.values()])
+
+    def _leaves_graph(self) -> None:
+        """Notice that a number is taken out of a tensor: Dynamo breaks the graph, unless it captures it."""
+        trace = self.trace
+        if trace is None or self.on(f"{CONFIGURATION}.capture_scalar_outputs"):
+            return
+        if trace.compile.keyword("fullgraph") is not True:  # which captures numbers
+            self.end_graph("DYN402")
+        trace.compiles = False
 
     def measured(self) -> Measured:
         """A number that tensors decide."""
@@ -602,6 +616,8 @@ class Library(Compiled):
             return self._is_instance(given[0], External("torch.Tensor"))
         if given and isinstance(given[0], Tensor) and (answer := _of_kind(name, given[0])) is not None:
             return answer
+        if name in GIVES_NO_TENSOR and isinstance(given[0] if given else None, Tensor | None):
+            return UNKNOWN
         tensor = made(dotted, given, named)
         parts = [*given, *named.values()]
         parts += [one for part in given if isinstance(part, list | tuple) for one in part]
@@ -714,6 +730,8 @@ class Library(Compiled):
                 return Object("threading.Thread", {"target": UNKNOWN, "args": (), "kwargs": {}} | keywords)
             case "concurrent.futures", "ThreadPoolExecutor":
                 return Object("concurrent.futures.ThreadPoolExecutor")
+            case "contextlib", "ExitStack" | "AsyncExitStack":
+                return Object("contextlib.ExitStack")
             case "weakref", "proxy":
                 return first
             case "weakref", "ref":
@@ -804,6 +822,7 @@ class Library(Compiled):
                 values = arguments if len(arguments) > 1 else [*islice(self.each(first), LONGEST)]
                 return _reduced(name, values)
             case "float" | "int" if isinstance(first, Tensor):
+                self._leaves_graph()
                 return self.measured()
             case "float" | "int" if not arguments:
                 return 0 if name == "int" else 0.0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
-from dynamo_lint.interpreter.model import External, Tensor, is_stand_in
+from dynamo_lint.interpreter.model import UNKNOWN, External, Tensor, is_stand_in
 from dynamo_lint.models.drivers import CASTS, MADE, MADE_WITH
+from dynamo_lint.models.tensor_results import BOOL_FUNCTIONS, INT_METHODS
 
 Shape = tuple[int | None, ...]
 
@@ -86,6 +88,12 @@ def method(
     tensor: Tensor, name: str, arguments: Sequence[object], keywords: Mapping[str, object] | None = None
 ) -> object:
     """The result of a method of a tensor: another tensor, or its sizes."""
+    if name in BOOL_FUNCTIONS or (name in INT_METHODS and name != "size"):
+        known = tensor.shape is not None and None not in tensor.shape
+        whole = name in {"numel", "nelement"} and known
+        if name in {"dim", "ndimension"} and tensor.shape is not None:
+            return len(tensor.shape)
+        return math.prod(size or 0 for size in tensor.shape or ()) if whole else UNKNOWN
     found = _of_method(tensor, name, arguments)
     if isinstance(found, Tensor) and name in MADE:
         told = not keywords and (name != "to" or all(isinstance(one, External | str) for one in arguments))

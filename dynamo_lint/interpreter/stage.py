@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dynamo_lint.index.ir import MODULE_KEY, Import, Name
-from dynamo_lint.interpreter.guards import Cache, Recompile, Stale, Trace, Write
+from dynamo_lint.interpreter.guards import Cache, GraphBreak, Recompile, Stale, Trace, Write
 from dynamo_lint.interpreter.model import (
     UNKNOWN,
     ClassObject,
@@ -114,6 +114,8 @@ class Stage:
     skipped: list[Recompile] = field(default_factory=list)
     """The compiles that a stance suppressed, which skips guards."""
     stale: list[Stale] = field(default_factory=list)
+    breaks: dict[tuple[str, int], GraphBreak] = field(default_factory=dict)
+    """By file and line, where graphs end."""
     stored: dict[tuple[str, int], bool] = field(default_factory=dict)
     """By file and line of each assignment to an attribute or item, whether all its values are known."""
     unended: bool = False

@@ -262,7 +262,9 @@ class Runner(Calls):
         raise _Continue
 
     def _Assert(self, node: ast.Assert, frame: Frame) -> None:
-        if self.truth(self.value(node.test, frame)) is False:
+        holds = self.value(node.test, frame)
+        in_graph = isinstance(holds, Tensor)  # it becomes a node that checks
+        if not in_graph and self.truth(holds) is False:
             if node.msg is not None:
                 self.value(node.msg, frame)
             raise Failed(frozenset({"AssertionError", *_BROAD}))
@@ -537,7 +539,7 @@ class Runner(Calls):
         longest = ROUNDS if isinstance(node.test, ast.Constant) else LONGEST
         while number < ROUNDS or (len(self.met) == met and number < longest):
             number += 1
-            before = len(self.recompiles)
+            before, self.current = len(self.recompiles), self.header(node, frame)
             truth = self.truth(self.value(node.test, frame))
             if truth is False:
                 yield from self.block(node.orelse, frame)
@@ -565,6 +567,8 @@ class Runner(Calls):
             entered.append(manager)
             if isinstance(manager, Manager) and not manager.before:
                 self.enter(manager)
+            elif isinstance(manager, Object) and manager.kind == "contextlib.ExitStack":
+                pass
             elif isinstance(manager, Iterator):  # what a `contextmanager` of the project yields
                 value = next(manager, None)
             elif isinstance(manager, Object):
@@ -592,6 +596,10 @@ class Runner(Calls):
             for one in reversed(entered):
                 if isinstance(one, Manager):
                     self.leave(one)
+                elif isinstance(one, Object) and one.kind == "contextlib.ExitStack":
+                    for inner in reversed(one.items):
+                        if isinstance(inner, Manager):
+                            self.leave(inner)
                 elif isinstance(one, Iterator) and not closed:
                     next(one, None)
                 elif isinstance(one, Object) and not closed:

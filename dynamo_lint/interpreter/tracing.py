@@ -9,6 +9,7 @@ from dataclasses import replace
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant
 from dynamo_lint.interpreter.guards import (
     LENGTH,
+    GraphBreak,
     Guard,
     Write,
     dtype_of,
@@ -172,6 +173,17 @@ class Tracing(Stage):
             len(self.met),
             trace.entry,
         )
+
+    def end_graph(self, code: str) -> None:
+        """Note that Dynamo cannot go on at the current line, which a rule is about."""
+        trace = self.trace
+        if trace is not None:
+            made = GraphBreak(
+                code, self.current, trace.called, trace.cache.unit, self.doubt > 0, trace.compile
+            )
+            before = self.breaks.get(self.current.place)
+            if before is None or before.doubt:
+                self.breaks[self.current.place] = made
 
     def length(self, container: object) -> None:
         """Guard on the length of a list, or on the keys of a dict."""
@@ -366,8 +378,9 @@ class Tracing(Stage):
                 self.class_attributes.setdefault(ref, {})[name] = held
                 self.wrote(owner, name, value, site)
             case Tensor() if name == "requires_grad":
-                if self.trace is not None:
-                    self.trace.compiles = False  # Dynamo breaks the graph
+                if self.source_of(owner) is not None and self.trace is not None and owner.grad is not held:
+                    self.end_graph("DYN408")
+                    self.trace.compiles = False
                 owner.grad = held if isinstance(held, bool) else None
                 self.wrote(owner, name, held, site)
 

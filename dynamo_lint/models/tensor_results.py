@@ -52,6 +52,14 @@ ELEMENTWISE = _names("elementwise")
 """Methods whose result has the shape of what they are called on."""
 BOOL_FUNCTIONS = _names("bool_functions")
 """Functions of torch that give a Python bool."""
+GIVES_NO_TENSOR = BOOL_FUNCTIONS | (
+    NOT_TENSOR_FUNCTIONS
+    - PAIRS
+    - WHOLE
+    - {name.rpartition(".")[2] for name in (*JOINS, *LISTS)}
+    - {"compile", "cond", "vmap", "while_loop"}
+)
+"""Functions of torch that give a number, a truth value or an object of torch."""
 TUPLE_MODULES = _names("tuple_modules")
 """Modules of torch.nn that give several tensors, or whatever is in them."""
 TENSOR_ANNOTATIONS = knowledge.last_names("tensors")

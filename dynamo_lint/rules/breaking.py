@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from dynamo_lint.breaks.interpreter import is_documented
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.interpreter.find import runs
+from dynamo_lint.interpreter.model import Met
 from dynamo_lint.models.drivers import NAMES
 from dynamo_lint.program.refs import Confidence, ExternalSymbol, FunctionRef, Node
 from dynamo_lint.regions.model import Call, CompiledFunction
@@ -29,13 +32,21 @@ from dynamo_lint.rules.base import (
     region,
     storm,
 )
-from dynamo_lint.rules.interpreted import caught, failures
+from dynamo_lint.rules.interpreted import caught, failures, stated, unit_name
 from dynamo_lint.state.provenance import Tables
 
 _COSTS = {
     "break": "a graph break: what stands before and behind it is compiled apart, with Python in between",
     "eager": "the whole function runs eagerly, without a warning: Dynamo cannot go on after this line",
     "stale": "compiled calls get the value of the first call for good",
+}
+
+
+_FAILS = "the call fails: with `fullgraph=True` a graph break is an error"
+_DOES = {
+    "DYN402": "takes a number out of a tensor",
+    "DYN403": "decides on the value of a tensor",
+    "DYN408": "changes whether a tensor requires a gradient",
 }
 
 
@@ -59,6 +70,31 @@ def broken(rule: Rule, tables: Tables, context: Context, wording: Wording) -> It
         if not is_idle(tables, one.hot, one.position):
             claim = _claim(one, tables, context, wording)
             yield finding(rule, tables, context, one.hot, one.position, claim)
+    yield from _met(rule, tables, context, wording)
+
+
+def _met(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iterator[Finding]:
+    """The findings about lines at which only a run sees that the graph ends."""
+    said = {(one.hot.function.path, one.position.line) for one in tables.breaks}
+    for run in runs(tables):
+        for one in run.breaks:
+            if one.code != rule.code or one.site.place in said:
+                continue
+            said.add(one.site.place)
+            text = ast.unparse(one.site.node).partition("\n")[0]
+            fails = one.compile.keyword("fullgraph") is True
+            claim = Claim(
+                message=f"`{text}` in the compiled `{unit_name(one.target)}` {_DOES[one.code]}"
+                + (f", {wording.why}" if wording.why else ""),
+                cost=_FAILS if fails else _COSTS["break"],
+                effect="break",
+                subject=text,
+                advice=wording.advice,
+                step=_DOES[one.code],
+                severity="note" if one.doubt else "error" if fails else "warning",
+            )
+            met = Met("break", one.site, one.called, one.target, one.doubt, one.compile, tried=run.tried)
+            yield stated(rule, tables, context, one.site, claim, met)
 
 
 def _claim(one: Break, tables: Tables, context: Context, wording: Wording) -> Claim:
@@ -86,7 +122,7 @@ def _cost(one: Break, context: Context) -> str:
     if one.effect == "storm":
         return storm(context.recompile_limit)
     if one.raises and one.effect != "stale":
-        return "the call fails: with `fullgraph=True` a graph break is an error"
+        return _FAILS
     found = _COSTS[one.effect]
     return found if one.usual else f"{found}, where it runs"
 
