@@ -22,11 +22,13 @@ from dynamo_lint.interpreter.guards import (
 from dynamo_lint.interpreter.model import (
     Closure,
     CompileCall,
+    Decorated,
     External,
     Failed,
     Met,
     Method,
     Object,
+    Partial,
     Site,
     Source,
     Sourced,
@@ -396,6 +398,8 @@ class Compiled(Expressions):
                 return where.id
             case Method(Object(str() as dotted), name):
                 return f"{dotted}.{name}"
+            case Decorated(_, function) | Partial(function):
+                return self.unit_of(function)
         return ""
 
     def cache_of(self, target: object, call: CompileCall) -> Cache:
@@ -412,6 +416,8 @@ class Compiled(Expressions):
         if isinstance(target, Object) and isinstance(target.kind, ClassRef):
             forward = self.project.method(target.kind, "forward")
             return forward.id if forward is not None else f"{id(target)}"
+        while isinstance(target, Decorated):
+            target = target.function
         if isinstance(target, Closure):
             return f"{target.where.id}{id(target.body) if target.body is not None else ''}"
         return f"{id(target)}"

@@ -17,7 +17,7 @@ from itertools import chain, cycle, islice, repeat
 from dynamo_lint.interpreter import sizes
 from dynamo_lint.interpreter.compiled import Compiled
 from dynamo_lint.interpreter.expressions import LATE, ROUNDS, SOME, is_short, text
-from dynamo_lint.interpreter.guards import LENGTH
+from dynamo_lint.interpreter.guards import LENGTH, GraphBreak
 from dynamo_lint.interpreter.model import (
     LONGEST,
     MISSING,
@@ -545,6 +545,13 @@ class Library(Compiled):
         """Call `torch.compile`: the compiled function or module, or a decorator if there is none yet."""
         given = arguments[0] if arguments else keywords.get("model")
         call = CompileCall(site, _known(keywords))
+        method = given
+        while isinstance(method, Decorated):
+            method = method.function
+        owner = method.receiver if isinstance(method, Closure | Method) else None
+        if isinstance(owner, Object) and owner.scheduled and _name_of(method) == "step":
+            wrapped = GraphBreak("DYN411", site, site, "", self.doubt > 0, call)
+            self.breaks.setdefault(site.place, wrapped)
         if given is None:
             return Partial(External(dotted), [], keywords)
         if isinstance(given, Closure) and given.disabled and given.receiver is None:
@@ -569,6 +576,7 @@ class Library(Compiled):
         made = Object(dotted)
         first = arguments[0] if arguments else UNKNOWN
         if isinstance(first, Object) and "param_groups" in first.attributes:
+            first.scheduled = True
             made.attributes |= {"optimizer": first, "lambda": arguments[1] if len(arguments) > 1 else UNKNOWN}
             return made
         self._grouped(made, first, {"lr": arguments[1] if len(arguments) > 1 else 0.001} | keywords)
@@ -992,6 +1000,13 @@ def _is_plainly(value: object, dotted: str) -> bool | None:
     if not isinstance(kind, type) or isinstance(value, Measured | Elements | Defaults):
         return None
     return isinstance(value, kind)
+
+
+def _name_of(method: object) -> str:
+    """The name of a method; empty if it is none."""
+    if isinstance(method, Closure):
+        return method.where.key.rpartition(".")[2]
+    return method.name if isinstance(method, Method) else ""
 
 
 def _of_kind(name: str, tensor: Tensor) -> bool | None:

@@ -202,6 +202,8 @@ class Object:
     hooks: list[Hook] = field(default_factory=list)
     buffers: set[str] = field(default_factory=set)
     """The names of its parameters and buffers."""
+    scheduled: bool = False
+    """It is an optimizer whose `step` a schedule has wrapped (torch/optim/lr_scheduler.py)."""
     shadowed: set[str] = field(default_factory=set)
     """Its modules that an attribute hides which was set past `Module.__setattr__`."""
 

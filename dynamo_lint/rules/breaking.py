@@ -47,6 +47,7 @@ _DOES = {
     "DYN402": "takes a number out of a tensor",
     "DYN403": "decides on the value of a tensor",
     "DYN408": "changes whether a tensor requires a gradient",
+    "DYN411": "compiles a step that a schedule has wrapped in a function which Dynamo skips",
 }
 
 
@@ -83,15 +84,16 @@ def _met(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iter
             said.add(one.site.place)
             text = ast.unparse(one.site.node).partition("\n")[0]
             fails = one.compile.keyword("fullgraph") is True
+            where = f" in the compiled `{unit_name(one.target)}`" if one.target else ""
+            why = f", {wording.why}" if wording.why else ""
             claim = Claim(
-                message=f"`{text}` in the compiled `{unit_name(one.target)}` {_DOES[one.code]}"
-                + (f", {wording.why}" if wording.why else ""),
+                message=f"`{text}`{where} {_DOES[one.code]}{why}",
                 cost=_FAILS if fails else _COSTS["break"],
                 effect="break",
                 subject=text,
-                advice=wording.advice,
+                advice=wording.advice if one.target else "leave it: the step behind it is compiled by itself",
                 step=_DOES[one.code],
-                severity="note" if one.doubt else "error" if fails else "warning",
+                severity="note" if one.doubt or not one.target else "error" if fails else "warning",
             )
             met = Met("break", one.site, one.called, one.target, one.doubt, one.compile, tried=run.tried)
             yield stated(rule, tables, context, one.site, claim, met)
