@@ -54,6 +54,7 @@ ROUNDS = 16
 _UNSEEN = 3
 """Rounds of a loop over what is not known."""
 _LARGEST = 2**40
+_BASE, _EXPONENT = 2**20, 64
 LATE = (129, 1025, 10_001, 100_001)
 """Rounds of a long loop that are looked at behind the first: a schedule may change something there."""
 SOME = 7
@@ -301,10 +302,8 @@ class Expressions(Tracing):
             return text(lambda: left % given, left) if known else UNKNOWN
         if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, str):
             return (left + right)[:LONGEST]
-        if isinstance(op, ast.Pow) and isinstance(left, float) and isinstance(right, int | float):
-            return left**right if 0 < left < 64 and abs(right) < 64 else UNKNOWN
-        if isinstance(op, ast.Pow) and isinstance(left, int) and isinstance(right, int):
-            return left**right if abs(left) < 64 and 0 <= right < 8 else UNKNOWN
+        if isinstance(op, ast.Pow) and isinstance(left, int | float) and isinstance(right, int | float):
+            return _power(left, right)
         if isinstance(op, ast.Add) and isinstance(left, list | tuple) and type(left) is type(right):
             self.length(left)
             self.length(right)
@@ -932,6 +931,14 @@ def _bits(left: object, op: ast.operator, right: object) -> object:
 
 
 _IDENTICAL = (Object, ClassObject, Closure, Member, External, bool)
+
+
+def _power(left: float, right: float) -> object:
+    """The result of `**` on numbers; not known of large ones."""
+    if is_stand_in(left) or is_stand_in(right) or abs(left) >= _BASE or abs(right) >= _EXPONENT:
+        return UNKNOWN
+    defined = left > 0 or (isinstance(right, int) and (right > 0 or left != 0))
+    return left**right if defined and abs(left) ** abs(right) < _LARGEST else UNKNOWN
 
 
 def _unary(op: ast.unaryop, value: object) -> object:

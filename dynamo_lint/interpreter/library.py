@@ -375,8 +375,10 @@ class Library(Compiled):
             return type(value)(self._operand(name, one) for one in self.each(value))
         if name in NAMES["arithmetic"]:
             return self.use(value, symbolic=True)
-        whole = isinstance(value, Sourced) and isinstance(value.raw, int)
-        return self.sized(value) if whole else self.use(value)
+        if not isinstance(value, Sourced):
+            return self.use(value)
+        whole = all(isinstance(part.raw, int) for part in (value, *value.others))
+        return self.sized(value) if whole else self.fixed(value)
 
     def _of_list(
         self, items: list[object], name: str, arguments: list[object], keywords: dict[str, object]

@@ -276,6 +276,13 @@ class Tracing(Stage):
             return value.value
         return self.use(value)
 
+    def fixed(self, value: Sourced) -> object:
+        """The plain value of a number that a graph takes as a constant: the floats that it is made of are."""
+        for part in (value, *value.others):
+            if isinstance(part.raw, float) or not self.is_symbol(part):
+                self.guard(part.source, "value", part.raw)
+        return value.value
+
     def _parted(self, value: tuple[object, ...], convert: Callable[[object], object]) -> object:
         """A tuple with its parts converted, if one is not used yet; not known if there are very many."""
         if not _has_sources(value):
@@ -405,7 +412,10 @@ class Tracing(Stage):
     def _kept(self, value: object) -> object:
         """The value as an object or a container keeps it: one made of a float that varies is a constant."""
         if isinstance(value, Sourced):
-            self.use(value, symbolic=value.compute is None or isinstance(value.raw, int))
+            if value.compute is None:
+                self.use(value, symbolic=True)
+            else:
+                self.fixed(value)
         return self.use_raw(value)
 
     def use_raw(self, value: object) -> object:
