@@ -225,6 +225,7 @@ class Calls(Library):
         self, ref: ClassRef, arguments: list[object], keywords: dict[str, object], site: Site
     ) -> object:
         made = Object(ref)
+        self.made.update(self.project.mro(ref))
         init = self.project.method(ref, "__init__")
         bases = self.project.external_bases(ref)
         if init is not None:

@@ -432,6 +432,7 @@ class Compiled(Expressions):
             case Object():
                 made = Object(value.kind, compiled=None, complete=value.complete)
                 known[id(value)] = made
+                self.made.update(self.project.mro(value.kind) if isinstance(value.kind, ClassRef) else ())
                 made.lost = site if value.compiled is not None else None
                 made.buffers |= value.buffers
                 made.attributes |= {

@@ -6,7 +6,7 @@ import ast
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute
@@ -76,6 +76,8 @@ class Run:
     """What was given up, in order."""
     breaks: tuple[GraphBreak, ...] = ()
     """The lines at which graphs end."""
+    made: Mapping[ClassRef, int] = field(default_factory=dict)
+    """How many objects of each class were made."""
     weakened: bool = False
     """Something was not done as Python does it: the run shows what happens, and not how often at most."""
 
@@ -116,7 +118,21 @@ def _runs(tables: Tables) -> Iterator[Run]:
         changes = tuple(stage.recompiles), tuple(stage.stale), tuple(stage.skipped)
         steps += stage.steps
         weakened = stage.cut_at is not None
-        yield Run(root, met, *changes, idle, calls, alike, versions, assigned, tried, cuts, breaks, weakened)
+        yield Run(
+            root,
+            met,
+            *changes,
+            idle,
+            calls,
+            alike,
+            versions,
+            assigned,
+            tried,
+            cuts,
+            breaks,
+            stage.made,
+            weakened,
+        )
 
 
 def _not_begun(tables: Tables, root: FunctionRef) -> Run:

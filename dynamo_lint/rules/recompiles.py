@@ -304,6 +304,10 @@ class Seen:
     often than the limit."""
     assigned: frozenset[tuple[str, int]]
     """The lines whose assignments are all known."""
+    followed: frozenset[str]
+    """The compiled functions that a program calls more than once, and which is followed to its end."""
+    several: frozenset[str]
+    """The classes of which some program makes more than one object, by identity."""
     limit: int
 
 
@@ -336,6 +340,13 @@ def seen(tables: Tables, context: Context) -> Seen:
         frozenset((unit, key.id) for unit, key in alike),
         versions,
         frozenset().union(*(run.assigned for run in found)),
+        frozenset(
+            unit
+            for run in found
+            for unit, count in run.calls.items()
+            if count > 1 and not (run.weakened or run.tried)
+        ),
+        frozenset(kind.id for run in found for kind, count in run.made.items() if count > 1),
         context.recompile_limit,
     )
 
@@ -347,6 +358,7 @@ def joined(findings: Iterable[Finding], shown: Iterable[Finding], told: Seen) ->
     """
     known = [_counted(one, told) for one in findings if not _is_refuted(one, told)]
     found: list[Finding] = []
+    shared: set[int] = set()
     # Of the parts of one container that one line replaces, the one that costs most.
     ranked = sorted(shown, key=lambda one: _RANKS.index(one.effect) if one.effect in _RANKS else -1)
     for one in {(one.code, one.unit, one.subject, one.span): one for one in ranked}.values():
@@ -358,9 +370,19 @@ def joined(findings: Iterable[Finding], shown: Iterable[Finding], told: Seen) ->
                 continue  # what it was later is not known
             if known[n].code in _COSTED and known[n].effect in _COUNTED and one.effect in _COUNTED:
                 known[n] = _with_cost(known[n], one)
+        shared.update(same)
         if not same and not any(_explains(other, one) for other in known):
             found.append(one)
-    return [*known, *found]
+    kept = [one if n in shared else _unseen(one, told) for n, one in enumerate(known)]
+    return [*kept, *found]
+
+
+def _unseen(known: Finding, told: Seen) -> Finding:
+    """A note on what differs between instances, if the programs that call them make at most one."""
+    if known.code not in {"DYN107", "DYN108"} or known.unit not in told.followed or not known.keys:
+        return known
+    made = any(key.startswith(f"{kind}.") for key in known.keys for kind in told.several)
+    return known if made else replace(known, severity="note")
 
 
 _COSTED = frozenset({"DYN101", "DYN102", "DYN106", "DYN109"})
