@@ -240,3 +240,53 @@ def drive():
     for i in range(12):
         set_level(model, i)
         yield run(X)
+
+
+# %% a counter of a model that looks its settings up by __getattr__
+class Configured(nn.Module):
+    def __init__(self, **settings):
+        super().__init__()
+        self.settings = settings
+        self.seen = 0
+
+    def __getattr__(self, name):
+        if "settings" in self.__dict__ and name in self.__dict__["settings"]:
+            return self.__dict__["settings"][name]
+        return super().__getattr__(name)
+
+
+class Scaled(Configured):
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        self.inner = nn.Linear(4, 4)
+
+    def forward(self, x):
+        self.seen += 1  # expect: DYN101 storm
+        return self.inner(x) * self.seen * self.scale
+
+
+def drive():
+    model = torch.compile(Scaled(scale=2.0))
+    for _ in range(12):
+        yield model(X)
+
+
+# %% quiet: settings that a model looks up by __getattr__
+class Looked(nn.Module):
+    def __init__(self, **settings):
+        super().__init__()
+        self.settings = settings
+
+    def __getattr__(self, name):
+        if "settings" in self.__dict__ and name in self.__dict__["settings"]:
+            return self.__dict__["settings"][name]
+        return super().__getattr__(name)
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def drive():
+    model = torch.compile(Looked(scale=2.0))
+    for _ in range(12):
+        yield model(X)

@@ -283,3 +283,76 @@ def drive():
     step = torch.compile(Runner().step)
     for _ in range(12):
         yield step(X)
+
+
+# %% a rate that a schedule moves, and a memory that the first step makes for each parameter
+class Momentum(Optimizer):
+    def __init__(self, params, lr=0.1, power=0.0):
+        super().__init__(params, dict(lr=lr, power=power))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is None or p.grad.is_sparse or torch.is_complex(p):
+                    continue
+                state = self.state[p]
+                if len(state) == 0:
+                    state["mean"] = torch.zeros_like(p)
+                state["mean"].mul_(0.9).add_(p.grad)
+                p.add_(state["mean"], alpha=-group["lr"] / (1 + 3**group["power"]))
+
+
+def drive():
+    model = nn.Linear(4, 4)
+    optimizer = Momentum(model.parameters())
+    step = torch.compile(optimizer.step)
+    for n in range(12):
+        optimizer.param_groups[0]["lr"] = 0.1 / (1 + n)  # expect: DYN102 storm
+        yield train(model, optimizer, step)
+
+
+# %% quiet: a memory for each parameter that is made before the first step
+class Kept(Optimizer):
+    def __init__(self, params, lr=0.1):
+        super().__init__(params, dict(lr=lr))
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p] = {"mean": torch.zeros_like(p)}
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                mean = self.state[p]["mean"]
+                mean.mul_(0.9).add_(p.grad)
+                p.sub_(mean * group["lr"])
+
+
+def drive():
+    model = nn.Linear(4, 4)
+    optimizer = Kept(model.parameters())
+    step = torch.compile(optimizer.step)
+    for _ in range(12):
+        yield train(model, optimizer, step)
+
+
+# %% a step that a schedule has wrapped before it is compiled
+class Plain(Optimizer):
+    def __init__(self, params, lr=0.1):
+        super().__init__(params, dict(lr=lr))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.sub_(p.grad * group["lr"])
+
+
+def drive():
+    model = nn.Linear(4, 4)
+    optimizer = Plain(model.parameters())
+    torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: 1.0)
+    step = torch.compile(optimizer.step)  # expect: DYN411 break note
+    for _ in range(12):
+        yield train(model, optimizer, step)
