@@ -228,6 +228,10 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ),
         ("contract = { environment = { A = { free-gb = nan } } }", "expected a number of 0 or more"),
         (
+            f"contract = {{ environment = {{ A = {{ free-gb = {'9' * 400} }} }} }}",
+            "free-gb = a number of many digits: expected a number of 0 or more",
+        ),
+        (
             "contract = { environment = { TORCHINDUCTOR_FX_GRAPH_CACHE = 'yes' } }",
             'TORCHINDUCTOR_FX_GRAPH_CACHE = "yes": expected "1" or "0"',
         ),
