@@ -230,7 +230,7 @@ def override(settings: Settings, **options: Any) -> Settings:
 
 def parse_torch_version(text: str) -> tuple[int, int]:
     """`2.13` or `2.13.1` as a pair, which may be newer than is known; a ValueError says what is known."""
-    match = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)*", text.strip())
+    match = re.fullmatch(r"(\d{1,9})\.(\d{1,9})(\.\d+)*", text.strip())
     version = (int(match[1]), int(match[2])) if match else None
     oldest, newest = TORCH_VERSIONS[0], TORCH_VERSIONS[-1]
     if version is None or not oldest <= version <= (newest[0], newest[1] + _YET_TO_COME):

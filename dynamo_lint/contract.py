@@ -6,7 +6,8 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from math import inf, isfinite
+from math import isfinite
+from sys import float_info
 from typing import TYPE_CHECKING, Any
 
 from dynamo_lint.raw_values import (
@@ -62,7 +63,7 @@ def _string(raw: object) -> str:
 
 
 def _measure(raw: object) -> float:
-    if not isinstance(raw, int | float) or isinstance(raw, bool) or not 0 <= raw < inf:
+    if not isinstance(raw, int | float) or isinstance(raw, bool) or not 0 <= raw <= float_info.max:
         raise ValueError("a number of 0 or more")
     return raw
 

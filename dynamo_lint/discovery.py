@@ -427,8 +427,13 @@ def _is_device(path: Path) -> bool:
     return path.is_char_device() or path.is_block_device()
 
 
+def _largest(name: str) -> int:
+    """The bytes of code of some name that are read unasked; a file may be called `.py` and nothing more."""
+    return next(size for ending, size in LARGEST.items() if name.endswith(ending))
+
+
 def _too_large(path: str) -> FileError:
-    limit = files.size(LARGEST[os.path.splitext(path)[1]])
+    limit = files.size(_largest(path))
     advice = "name the file on the command line to have it linted, or exclude it with `exclude`"
     return FileError(path, 1, f"it is larger than {limit}", severity="warning", advice=advice)
 
@@ -589,8 +594,7 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tup
             elif is_folder:
                 (links if entry.is_symlink() else pending).append((entry.path, inner))
             else:
-                largest = LARGEST[os.path.splitext(entry.name)[1]]
-                (found if size <= largest else passed_over).append(entry.path)
+                (found if size <= _largest(entry.name) else passed_over).append(entry.path)
     return Walked(tuple(found), tuple(passed_over), tuple(outside), tuple(unlistable), tuple(searched), tops)
 
 

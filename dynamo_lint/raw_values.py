@@ -176,11 +176,12 @@ def satisfies(version: str, specifier: str) -> bool:
 
     One that is still in development counts as the release it leads to.
     """
-    from packaging.specifiers import InvalidSpecifier, Specifier  # late: few configurations have any
+    from packaging.specifiers import Specifier  # late: few configurations have any
     from packaging.version import Version
 
+    base = Version(version).base_version
     try:
-        clauses = [Specifier(clause) for clause in specifier.split(",")]
-    except InvalidSpecifier:
+        met = [Specifier(clause).contains(base) for clause in specifier.split(",")]
+    except ValueError:  # no specifier, or one with a number of thousands of digits
         raise ValueError('versions as in requirements, such as ">=0.1" or ">=0.1, <1"') from None
-    return all(clause.contains(Version(version).base_version) for clause in clauses)
+    return all(met)

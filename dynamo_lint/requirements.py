@@ -38,6 +38,8 @@ _WHEEL = re.compile(r"\btorch-(\d[^-/\s]*)-[^/\s]*\.whl")
 _INCLUDES = re.compile(r"(?:-r|-c|--requirement|--constraint)\s*=?\s*(\S+)")
 _BETWEEN = re.compile(r"\s*,\s*|(?<=[\w*])\s+(?=[<>=!~^])")
 """What stands between two clauses."""
+_ENDLESS = re.compile(r"\d{100}")
+"""More digits than the number of any version has; Python reads no more than some thousands."""
 _LINUX = {
     "os_name": "posix",
     "sys_platform": "linux",
@@ -102,8 +104,11 @@ def requirements(root: Path) -> tuple[list[Requirement], list[str]]:
 
 
 def _requirement(file: str, allowed: str, marker: str, locked: bool) -> Requirement:
+    """What a line says; a ValueError if it says nothing of versions."""
     from packaging.specifiers import SpecifierSet
 
+    if _ENDLESS.search(f"{allowed};{marker}"):
+        raise ValueError("a number of too many digits")
     return Requirement(file, tuple(map(SpecifierSet, allowed.split("|"))), marker, locked)
 
 

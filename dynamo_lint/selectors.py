@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 
 from dynamo_lint.pages import page_names
 from dynamo_lint.trouble import Trouble
@@ -10,14 +11,21 @@ from dynamo_lint.trouble import Trouble
 QUIET_RULES = frozenset({"DYN902"})
 """Off unless selected by their own code or prefix, or by `pedantic`."""
 
+_NEAR = 0.6
+"""The likeness of two words of which one may be meant by the other, as difflib measures it."""
+
 
 class UnknownSelector(Trouble):
     """A selector that names no rule."""
 
     def __init__(self, selector: str, catalogue: Mapping[str, str]) -> None:
-        self.selector = selector
-        guess = closest(selector, [*catalogue, *catalogue.values(), "ALL"])
-        super().__init__(f"no rule is named {selector!r}{hint(guess)}")
+        super().__init__(selector)
+        self.selector, self.catalogue = selector, catalogue
+
+    def __str__(self) -> str:
+        """The line for people, made where it is wanted: a guess takes long."""
+        guess = closest(self.selector, [*self.catalogue, *self.catalogue.values(), "ALL"])
+        return f"no rule is named {self.selector!r}{hint(guess)}"
 
 
 def catalogue() -> dict[str, str]:
@@ -56,12 +64,18 @@ def hint(guess: str | None) -> str:
 def closest(word: str, words: Iterable[str]) -> str | None:
     """The word that was probably meant; of two that are as near, the one that begins like it."""
     by_case = {candidate.lower(): candidate for candidate in words}
-    import difflib  # late: only what is misspelt needs a guess
+    from difflib import SequenceMatcher  # late: only what is misspelt needs a guess
+
+    matcher, meant = SequenceMatcher(), word.lower()
+    matcher.set_seq2(meant)
 
     def nearness(candidate: str) -> tuple[float, int]:
-        ratio = difflib.SequenceMatcher(None, candidate, word.lower()).ratio()
-        begins = sum(one == other for one, other in zip(candidate, word.lower(), strict=False))
-        return ratio, begins
+        matcher.set_seq1(candidate)
+        near = min(matcher.real_quick_ratio(), matcher.quick_ratio()) >= _NEAR
+        begins = sum(one == other for one, other in zip(candidate, meant, strict=False))
+        return matcher.ratio() if near else 0, begins
 
-    found = difflib.get_close_matches(word.lower(), by_case, n=len(by_case) or 1)
-    return by_case[max(sorted(found), key=nearness)] if found else None
+    best = max(
+        ((nearness(candidate), candidate) for candidate in sorted(by_case)), key=itemgetter(0), default=None
+    )
+    return by_case[best[1]] if best is not None and best[0][0] >= _NEAR else None

@@ -26,6 +26,8 @@ _NEXT = re.compile(r"\s#\s*[A-Za-z]")
 """Where the reason of a directive ends and another comment on the same line begins."""
 _NOQA = re.compile(r"#\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
 _VERBS = ("ignore", "file-ignore")
+_MOST = 200
+"""Rules that one comment may name; there are not so many."""
 _REGION_VERBS = ("region", "eager", "region-begin", "region-end")
 """Directives that the region stage reads."""
 
@@ -187,6 +189,9 @@ def _problem(directive: Directive) -> str | None:
         return f"`{directive.verb}` is not a directive; write `ignore[DYN101]` or `file-ignore[DYN101]`"
     if not directive.selectors:
         return f"`{directive.verb}` names no rule; write `{directive.verb}[DYN101]`"
+    if len(directive.selectors) > _MOST:
+        named = f"`{directive.verb}` names {len(directive.selectors)} rules"
+        return f"{named}, more than there are; write `DYN1` for a group of them"
     for selector in directive.selectors:
         if selector.upper() in ("ALL", "D", "DY", "DYN"):
             return f"`{directive.verb}[{selector}]` would silence every rule; list the rules to silence"
@@ -197,7 +202,7 @@ def _unknown(directive: Directive, problem: str, selector: str | None = None) ->
     return lint_finding(
         "DYN904",
         directive.span,
-        selector or ",".join(directive.selectors),
+        selector or ",".join(directive.selectors[:_MOST]),
         problem,
         "none: the comment has no effect",
         _removal(directive, selector, "name an existing rule, or remove the comment"),

@@ -81,11 +81,11 @@ def installed(folders: Iterable[Path] | None = None) -> tuple[int, ...] | None:
 
 def release(text: str) -> tuple[int, ...] | None:
     """The release in a version: `2.13.0+cu130` is 2, 13, 0; None if it has no two numbers."""
-    from packaging.version import InvalidVersion, Version
+    from packaging.version import Version
 
     try:
         numbers = Version(text).release
-    except InvalidVersion:
+    except ValueError:  # none, or one with a number of thousands of digits
         return None
     return numbers if len(numbers) > 1 else None
 

@@ -179,6 +179,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("torch-version = 2.10", "expected the version in quotes"),
         ("torch-version = '1.13'", 'expected a torch version from "2.6" to "2.15"'),
         ("torch-version = '2'", "expected a torch version"),
+        (f"torch-version = '2.{'9' * 5000}'", 'expected a torch version from "2.6" to "2.15"'),
         ("fail-level = 'warn'", 'expected one of "note", "warning", "error"; did you mean \'warning\'?'),
         ("assume = false", 'assume = false: expected one of "none", "blocks", "modules"'),
         ("region-comment = ' '", "expected a line of text that is not empty"),
@@ -200,6 +201,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("contract = { expected-breaks = { '../a.py' = 2 } }", "expected a Python file below"),
         ("contract = { expected-breaks = { 'pkg' = 2 } }", "expected a Python file below"),
         ("contract = { torch = '2.13' }", 'contract.torch = "2.13": expected versions as in requirements'),
+        (f"contract = {{ torch = '>=2,>={'9' * 5000}' }}", "expected versions as in requirements"),
         ("contract = { settings = { a = [] } }", "contract.settings.a = []: expected true, false, a number"),
         ("contract = { settings-site = 'configure' }", 'expected a function, such as "pkg.setup:configure"'),
         ("contract = { reset-sites = ['pkg/a.py'] }", "expected a function"),
@@ -227,6 +229,10 @@ def test_defaults_are_those_of_the_documentation() -> None:
             "expected a number that is not above max",
         ),
         ("contract = { environment = { A = { free-gb = nan } } }", "expected a number of 0 or more"),
+        (
+            f"contract = {{ environment = {{ A = {{ free-gb = {'9' * 400} }} }} }}",
+            "free-gb = a number of many digits: expected a number of 0 or more",
+        ),
         (
             "contract = { environment = { TORCHINDUCTOR_FX_GRAPH_CACHE = 'yes' } }",
             'TORCHINDUCTOR_FX_GRAPH_CACHE = "yes": expected "1" or "0"',

@@ -41,6 +41,11 @@ def test_python_files_are_found_sorted_and_nothing_else_is(here: Path) -> None:
     assert found.reported == set(found.files)
 
 
+def test_a_file_whose_name_is_an_ending_and_nothing_more_is_code(here: Path) -> None:
+    make(here, ".py", ".ipynb")
+    assert find(".").files == (".ipynb", ".py")
+
+
 def test_configurations_are_found_on_request_and_read_as_no_code(here: Path) -> None:
     make(here, "a.py", "conf/b.yaml", "conf/c.yml", "d.json", "e.toml", "conf/deep/f.yaml")
     make(here, "build/g.yaml")

@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from dynamo_lint import suppressions
+from dynamo_lint import selectors, suppressions
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 
 CATALOGUE = {
@@ -184,6 +184,8 @@ def test_other_files_and_other_rules_are_not_covered() -> None:
         ("# dynamo-lint: ignore[environment-reads]", "did you mean 'environment-read'?"),
         ("# dynamo-lint: ignore", "`ignore` names no rule; write `ignore[DYN101]`"),
         ("# dynamo-lint: ignore[ALL]", "would silence every rule"),
+        (f"# dynamo-lint: ignore[{'DYN101,' * 201}]", "names 201 rules, more than there are"),
+        (f"# noqa: {','.join(f'DYN{i}' for i in range(5000))}", "names 5000 rules, more than there are"),
         ("# dynamo-lint: disable[DYN101]", "`disable` is not a directive"),
         ("# dynamo-lint: ingore", "`ingore` is not a directive"),
     ],
@@ -205,6 +207,14 @@ def test_directive_that_names_no_rule_is_a_finding(comment: str, message: str) -
 )
 def test_other_mentions_are_no_findings(comment: str) -> None:
     assert unknown(f"x = 1  {comment}\n") == []
+
+
+def test_what_was_meant_by_a_code_of_others_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def guess(*_: object) -> None:
+        raise AssertionError("a guess takes a millisecond, and nobody reads this one")
+
+    monkeypatch.setattr(selectors, "closest", guess)
+    assert unknown("x = 1  # noqa: DYN999\n") == []
 
 
 def unused(comment: str, *findings: Finding, enabled: str = "DYN101 DYN103 DYN201") -> list[str]:

@@ -480,9 +480,9 @@ class _Walk(Forward[_Attributes, Term]):
     def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         """Bind a nested function."""
         path = self.frame.function.path
-        for key, function in self.run.project.files[path].functions.items():
-            if function.line == node.lineno and function.qualname.endswith(node.name):
-                self.frame.names[node.name] = self.frame.closure(self.run, FunctionRef(path, key))
+        for function in self.run.project.functions_at(path, node.lineno):
+            if self.run.project.function(function).qualname.endswith(node.name):
+                self.frame.names[node.name] = self.frame.closure(self.run, function)
 
 
 def _last(ref: FunctionRef) -> str:
@@ -658,9 +658,9 @@ def _comprehension(
 
 
 def _lambda(run: Construction, node: ast.Lambda, frame: Frame) -> Term:
-    for key, function in run.project.files[frame.function.path].functions.items():
-        if function.line == node.lineno and function.qualname.endswith("<lambda>"):
-            return frame.capture(run, FunctionRef(frame.function.path, key), node.body)
+    for function in run.project.functions_at(frame.function.path, node.lineno):
+        if run.project.function(function).qualname.endswith("<lambda>"):
+            return frame.capture(run, function, node.body)
     return run.terms.make("symbol", f"{frame.function.path}:{node.lineno}")
 
 

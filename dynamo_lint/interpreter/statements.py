@@ -324,17 +324,13 @@ class Runner(Calls):
 
     def _defined(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> FunctionRef | None:
         """The function that a `def` makes."""
-        functions = self.project.files[frame.where.path].functions
-        key = next((key for key, one in functions.items() if one.line == node.lineno), None)
-        return FunctionRef(frame.where.path, key) if key is not None else None
+        return next(iter(self.project.functions_at(frame.where.path, node.lineno)), None)
 
     def _ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
-        classes = self.project.files[frame.where.path].classes
-        key = next((key for key, one in classes.items() if one.line == node.lineno), None)
-        if key is None:
+        ref = next(iter(self.project.classes_at(frame.where.path, node.lineno)), None)
+        if ref is None:
             frame.names[node.name] = UNKNOWN
             return
-        ref = ClassRef(frame.where.path, key)
         frame.names[node.name] = self.class_object(ref)
         body = Frame(frame.where, outer=frame)
         for base in node.bases:

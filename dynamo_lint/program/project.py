@@ -104,6 +104,9 @@ class Project:
         """How often an answer was left out because the question is still open, or too deep."""
         self._mros: dict[ClassRef, tuple[ClassRef, ...]] = {}
         self._functions: list[FunctionRef] = []
+        self._begun_at: dict[str, dict[int, tuple[FunctionRef, ...]]] = {}
+        self._classes_begun_at: dict[str, dict[int, tuple[ClassRef, ...]]] = {}
+        """By file and line: functions are looked for as often as there are some."""
         self._seen: dict[tuple[str, ...], tuple[Symbol, ...]] = {}
         """The symbols of names, by file or by function, as far as that is settled."""
         self._inits: dict[FunctionRef, list[ClassRef]] | None = None
@@ -131,6 +134,24 @@ class Project:
         for path, file in self.files.items():
             for key in file.classes:
                 yield ClassRef(path, key)
+
+    def functions_at(self, path: str, line: int) -> tuple[FunctionRef, ...]:
+        """The functions that begin on a line, in file order."""
+        table = self._begun_at.get(path)
+        if table is None:
+            table = self._begun_at[path] = {}
+            for key, function in self.files[path].functions.items():
+                table[function.line] = (*table.get(function.line, ()), FunctionRef(path, key))
+        return table.get(line, ())
+
+    def classes_at(self, path: str, line: int) -> tuple[ClassRef, ...]:
+        """The classes that begin on a line, in file order."""
+        table = self._classes_begun_at.get(path)
+        if table is None:
+            table = self._classes_begun_at[path] = {}
+            for key, class_ in self.files[path].classes.items():
+                table[class_.line] = (*table.get(class_.line, ()), ClassRef(path, key))
+        return table.get(line, ())
 
     def in_order(self, refs: Iterable[Ref]) -> list[Ref]:
         """Functions or classes in file order: who finds some by name need not go through all of them."""

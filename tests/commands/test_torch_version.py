@@ -179,6 +179,12 @@ def test_a_version_that_is_not_known_is_told_and_judged_as_the_nearest(
         ("pyproject.toml", "[project\ntorch"),
         ("requirements.txt", "torch==new\n"),
         ("requirements.txt", "torch===\n"),
+        ("requirements.txt", f"torch>=1.{'9' * 5000}\n"),
+        ("requirements.txt", f"torch=={'9' * 4300}\n"),
+        (
+            "requirements.txt",
+            f"torch; python_version < '{'9' * 5000}'\ntorch<2; python_version > '3.{'9' * 5000}'\n",
+        ),
         ("environment.yml", "dependencies: [pytorch"),
         ("environment.yml", "- pytorch=2.8\n" + "-\n" * 200_000),
     ],

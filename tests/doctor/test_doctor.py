@@ -324,7 +324,10 @@ def test_a_wrong_contract_or_option_is_no_finding(tmp_path: Path) -> None:
         "dynamo-lint: team.toml:2: contract.environment.TORCH_LOG: torch reads no such variable; "
         "did you mean `TORCH_LOGS`?\n"
     )
-    assert doctor("--torch-version", "new", cwd=tmp_path).returncode == 2
+    for version in ("new", f"2.{'9' * 5000}"):
+        refused = doctor("--torch-version", version, cwd=tmp_path)
+        assert refused.returncode == 2
+        assert "a version of torch is expected" in refused.stderr
 
 
 SETUP = """

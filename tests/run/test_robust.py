@@ -443,6 +443,39 @@ def test_the_work_grows_with_the_length_of_a_file_and_no_faster(
     assert work(60) < (4.4 if source is blocks else 6) * work(15)
 
 
+DEFINITIONS = {
+    "functions": "def f{i}(x):\n    return x + {i}\n\ng{i} = torch.compile(f{i})\n",
+    "classes": "class C{i}:\n    number = {i}\n\ng{i} = torch.compile(C{i}())\n",
+}
+
+
+@pytest.mark.parametrize("source", DEFINITIONS.values(), ids=DEFINITIONS)
+def test_the_interpreter_takes_as_many_steps_for_a_definition_in_a_longer_file(
+    here: Path, capsys: pytest.CaptureFixture[str], source: str
+) -> None:
+    def work(count: int) -> int:
+        """How many lines of the interpreter are run; a search begins its line anew for all it passes over."""
+        (here / "many.py").write_text("import torch\n" + "".join(source.format(i=i) for i in range(count)))
+        lines = 0
+
+        def note(frame: types.FrameType, event: str, argument: object) -> Callable[..., object] | None:
+            nonlocal lines
+            lines += event == "line"
+            return note if "interpreter" in frame.f_code.co_filename else None
+
+        threading.settrace(note)
+        sys.settrace(note)
+        try:
+            lint(capsys)
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)  # type: ignore[arg-type]
+        return lines
+
+    work(5)
+    assert work(160) < 4.4 * work(40)
+
+
 def test_a_chain_that_is_not_followed_to_its_end_is_named(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
