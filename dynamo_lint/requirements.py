@@ -104,7 +104,7 @@ def requirements(root: Path) -> tuple[list[Requirement], list[str]]:
 
 
 def _requirement(file: str, allowed: str, marker: str, locked: bool) -> Requirement:
-    """What a line says; a ValueError if it says nothing of versions."""
+    """The requirement that a line states; a ValueError if it says nothing of versions."""
     from packaging.specifiers import SpecifierSet
 
     if _ENDLESS.search(f"{allowed};{marker}"):
