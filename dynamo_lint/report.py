@@ -20,7 +20,7 @@ class Site:
     candidates: tuple[str, ...] = ()
     """Classes and functions, as `module:name`, that an unresolved one may mean."""
     kind: str = "entry"
-    """Of an unresolved one, as in `regions.model`."""
+    """Of an unresolved one, as in `regions.options`."""
 
 
 @dataclass(frozen=True, slots=True)

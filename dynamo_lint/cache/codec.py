@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache, partial
-from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 
@@ -140,6 +140,14 @@ class Codec(Generic[T]):
         if isinstance(hint, type) and is_dataclass(hint):
             name = hint.__name__
             return _ROW if hint in self._rows else (f"write_{name}(@)", f"read_{name}(@)")
+        if origin is Literal:
+            return _SAME
+        if origin is None and isinstance(hint, type) and issubclass(hint, tuple):
+            self._names[hint.__name__] = hint
+            parts = [self._template(part, depth) for part in get_type_hints(hint).values()]
+            if any(write != "@" for write, _ in parts):
+                raise TypeError(f"a fact cannot hold {hint}")
+            return "@", f"{hint.__name__}(*@)"
         if isinstance(hint, type) and issubclass(hint, Enum):
             self._names[hint.__name__] = hint
             return "@.value", f"{hint.__name__}(@)"

@@ -16,13 +16,18 @@ from dynamo_lint.terminal import counted
 from dynamo_lint.trouble import Trouble
 
 if TYPE_CHECKING:
-    from dynamo_lint.regions.model import Unresolved
-    from dynamo_lint.run.judge import Judged
+    from dynamo_lint.config import Settings
+    from dynamo_lint.regions.model import Regions, Unresolved
+    from dynamo_lint.run.named import Judged
+    from dynamo_lint.run.reading import Content, Effort
+    from dynamo_lint.sources import Sources
+    from dynamo_lint.terminal import Look
 
 
 def _programs(judged: Judged) -> tuple[Unresolved, ...]:
     """The programs that were not followed to their end: only running them shows that."""
-    from dynamo_lint.regions.model import PROGRAM, Unresolved
+    from dynamo_lint.regions.model import Unresolved
+    from dynamo_lint.regions.options import PROGRAM
 
     return tuple(
         Unresolved(site.path, site.line, site.expression, site.why, kind=site.kind)
@@ -47,45 +52,61 @@ def regions(
     **given: Any,
 ) -> None:
     """Show what is compiled, and why."""
-    from dynamo_lint.program.tables import OF_REGIONS, GrowingTables
-    from dynamo_lint.recursion import with_deep_stack
     from dynamo_lint.regions.model import part
-    from dynamo_lint.regions.resolve import resolve
-    from dynamo_lint.regions.why import is_called, why_not
     from dynamo_lint.render import regions as render
     from dynamo_lint.run.declared import is_compiled
     from dynamo_lint.run.judge import judge
-    from dynamo_lint.run.reading import read_content, read_facts
+    from dynamo_lint.run.reading import read_content
+    from dynamo_lint.run.resolved import facts_of, regions_of
     from dynamo_lint.sources import Sources
 
     settings, found = common.prepare(paths, given)
     warn_of_links(found)
     sources = Sources(found.root, found.given)
+    look = look_at(found.root, color, sources=sources)
     with common.effort(settings, given) as means:
         content = read_content(settings.region_comment, found, sources, means.store)
-        gathering = GrowingTables(OF_REGIONS)
-        facts = read_facts(content, sources, means, gathering.add)
-        _, what = with_deep_stack(lambda: resolve(facts, settings.region_options, gathered=gathering.tables))
+        judged = judge(settings, found, content, sources, means) if why is None else None
+        what = regions_of(settings, content, sources, means)
         is_compiled(settings, found, sources, bool(what.hot), what.idle, means)
-        programs = _programs(judge(settings, found, content, sources, means)) if why is None else ()
-    shown = part(replace(what, unresolved=(*what.unresolved, *programs)), found.reported)
-    look = look_at(found.root, color, sources=sources)
-    if why is not None:
-        chosen = [hot for hot in what.hot if is_called(hot.function.id, why)]
-        ends = {} if chosen else why_not(facts, what, settings.region_options, why)
-        if not chosen and not ends:
-            names = {hot.function.id.partition("::")[2] for hot in what.hot}
-            guess = closest(why, [*names, *(name.rpartition(".")[2] for name in names)])
-            raise Trouble(f"no function is named {why!r}{hint(guess)}")
-        text = render.render_why(chosen, sources, look) if chosen else render.render_why_not(ends, look)
-    elif output_format == "json":
+        if judged is None:
+            return deliver(_evidence(why or "", what, settings, content, sources, means, look), None)
+        shown = part(replace(what, unresolved=(*what.unresolved, *_programs(judged))), found.reported)
+        facts = facts_of(content, {hot.function.path for hot in shown.hot}, sources, means)
+    if output_format == "json":
         text = render.render_json(shown, facts, look)
     else:
         text = render.render_text(shown, facts, look)
-    if not shown.entries and output_format == "text" and why is None:
+    if not shown.entries and output_format == "text":
         text += f"No compiled code found in {counted(len(found.reported), 'file')}.\n"
     deliver(text, None)
-    unread = len(found.errors)
-    unread += sum(facts[path].error is not None for path in found.reported if path in facts)
-    if unread and why is None:
-        click.echo(f"{counted(unread, 'file')} could not be read; `dynamo-lint check` says why.", err=True)
+    if judged.errors:
+        unread = counted(len(judged.errors), "file")
+        click.echo(f"{unread} could not be read; `dynamo-lint check` says why.", err=True)
+    return None
+
+
+def _evidence(
+    name: str,
+    what: Regions,
+    settings: Settings,
+    content: Content,
+    sources: Sources,
+    means: Effort,
+    look: Look,
+) -> str:
+    """Why the functions of a name are compiled, or why they are not."""
+    from dynamo_lint.regions.why import is_called, why_not
+    from dynamo_lint.render import regions as render
+    from dynamo_lint.run.resolved import facts_of
+
+    chosen = [hot for hot in what.hot if is_called(hot.function.id, name)]
+    if chosen:
+        return render.render_why(chosen, sources, look)
+    facts = facts_of(content, content.places, sources, means)
+    ends = why_not(facts, what, settings.region_options, name)
+    if not ends:
+        names = {hot.function.id.partition("::")[2] for hot in what.hot}
+        guess = closest(name, [*names, *(one.rpartition(".")[2] for one in names)])
+        raise Trouble(f"no function is named {name!r}{hint(guess)}")
+    return render.render_why_not(ends, look)

@@ -30,8 +30,8 @@ from dynamo_lint.program.files import in_tests, is_for_tests, is_rehearsal
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.boundaries import Disabling
-from dynamo_lint.regions.model import PROGRAM, Unresolved
-from dynamo_lint.regions.options import RegionOptions
+from dynamo_lint.regions.model import Unresolved
+from dynamo_lint.regions.options import PROGRAM, RegionOptions
 from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of

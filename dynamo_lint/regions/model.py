@@ -13,7 +13,7 @@ from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.files import in_tests, is_kept, is_trial
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node
-from dynamo_lint.regions.options import Idle
+from dynamo_lint.regions.options import ENTRY, Idle
 from dynamo_lint.regions.targets import Target
 from dynamo_lint.values.points_to import points_to_of
 
@@ -79,10 +79,6 @@ class Call(NamedTuple):
     """`torch.compiler.disable` keeps the target out of the graph."""
     choices: int = 1
     """How many functions the call may run, of which the target is one."""
-
-
-ENTRY, LIBRARY, PROGRAM = "entry", "library", "program"
-"""Kinds of what is unresolved: a compile site, an import of a file that hides a library, and a program."""
 
 
 @dataclass(frozen=True, slots=True)

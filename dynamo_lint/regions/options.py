@@ -43,6 +43,13 @@ class Idle:
     why: str
 
 
+ENTRY, LIBRARY, PROGRAM = "entry", "library", "program"
+"""Kinds of what is unresolved: a compile site, an import of a file that hides a library, and a program.
+
+They stand here because a run from the cache needs no more of the regions than this module.
+"""
+
+
 def matches(project: Project, symbol: Symbol, patterns: Iterable[str]) -> bool:
     """Whether a definition is named by one of the patterns `pkg.mod:Qual.name` (or with a dot, or `*`)."""
     match symbol:

@@ -13,7 +13,8 @@ from dynamo_lint.program.files import is_for_tests
 from dynamo_lint.program.hierarchy import only_declares, overrides, subclasses
 from dynamo_lint.program.project import HIDING, Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
-from dynamo_lint.regions.model import LIBRARY, CompiledFunction, Regions, Unresolved
+from dynamo_lint.regions.model import CompiledFunction, Regions, Unresolved
+from dynamo_lint.regions.options import LIBRARY
 from dynamo_lint.values.model import Compiled, Context, ExternalInstance, Instance, ValueSet
 from dynamo_lint.values.points_to import evaluate
 

@@ -9,7 +9,8 @@ from typing import Any
 from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.model import ENTRY, CompiledFunction, Entry, Regions, Skipped, Unresolved
+from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
+from dynamo_lint.regions.options import ENTRY
 from dynamo_lint.render.json_format import SCHEMA_VERSION, placed, skipped_object, unresolved_object
 from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.render.text import places_table

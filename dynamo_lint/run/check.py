@@ -18,7 +18,9 @@ from dynamo_lint.lintrules import LINT_RULES
 from dynamo_lint.report import Report
 from dynamo_lint.run.cells import error_told_by_cells, told_by_cells
 from dynamo_lint.run.declared import is_compiled
-from dynamo_lint.run.judge import Judged, judge, position, with_fingerprints
+from dynamo_lint.run.fingerprints import position, with_fingerprints
+from dynamo_lint.run.judge import judge
+from dynamo_lint.run.named import Judged
 from dynamo_lint.run.reading import ALONE, Content, Effort, read_content
 from dynamo_lint.sources import Sources
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-import sys
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
+from dynamo_lint.cache.store import Store
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.distribution import Home, homes
 from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import advice, lint_finding
 from dynamo_lint.recursion import with_deep_stack
-from dynamo_lint.regions.options import Idle
-from dynamo_lint.report import Compiled, Site
+from dynamo_lint.regions.options import ENTRY
+from dynamo_lint.report import Site
+from dynamo_lint.run.fingerprints import with_fingerprints
+from dynamo_lint.run.named import Group, Judged, Reach, Verdict, on_named
 from dynamo_lint.run.reading import ALONE, Content, Effort, read_facts
 from dynamo_lint.sources import Sources
 
@@ -32,31 +32,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """The verdict on all files."""
+class Kept:
+    """A verdict as the cache has it."""
 
-    findings: tuple[Finding, ...]
-    """Those of every rule, with fingerprints."""
-    errors: tuple[FileError, ...]
-    hot_paths: frozenset[str]
-    """Files with compiled code."""
-    compiled: Compiled
-    compiles: bool
-    """Anything is compiled, in any file that was read."""
-    idle: tuple[Idle, ...] = ()
-    """Declarations that match nothing."""
+    verdict: Verdict
+    reach: str
+    """The address of its reach: apart, because that holds no lines, and so outlives edits as it is."""
 
 
 def judge(
     settings: Settings, found: Discovered, content: Content, sources: Sources, effort: Effort = ALONE
 ) -> Judged:
-    """The verdict on these files, from the cache if nothing has changed."""
+    """The verdict on the files that were named, from the cache if nothing has changed in their project."""
+    verdict, reach = _project_verdict(settings, found, content, sources, effort)
+    return on_named(verdict, reach, found)
+
+
+def _project_verdict(
+    settings: Settings, found: Discovered, content: Content, sources: Sources, effort: Effort
+) -> tuple[Verdict, Reach]:
+    """The verdict on all files that were read, whichever of them were named."""
     shipped = () if settings.application else homes(str(found.root), found.files)
-    if effort.store is None:
-        return _judge(settings, found, content, sources, sources, effort, shipped)
+    store = effort.store
+    if store is None:
+        verdict, regions = _judge(settings, content, sources, sources, effort, shipped)
+        return verdict, _reach(regions)
     circumstances = (
-        sorted(found.reported),
-        found.errors,
         settings.region_options,
         settings.torch_version,
         settings.wants_everything,
@@ -66,123 +67,94 @@ def judge(
     )
     address = key("judged", content.address, *circumstances)
     latest = key("latest", list(content.places), sorted(content.unreadable.items()), *circumstances)
-    kept = _decoded(effort.store.load([address]).get(address))
+    kept = _loaded(store, store.load([address]).get(address))
     if kept is not None:
         return kept
     # Late, like all that a cached run never needs.
     from dynamo_lint.program.dependencies import Recorder
-    from dynamo_lint.run import verdicts
+    from dynamo_lint.run import resolved, verdicts
 
-    kept = _decoded(verdicts.reusable(effort.store, latest, address, content, sources, Codec(Judged)))
+    kept = _loaded(store, verdicts.reusable(store, latest, address, content, sources, Codec(Kept)))
     if kept is not None:
         return kept
     watched, notes = sources.watched(), Recorder()
-    judged = _judge(settings, found, content, sources, watched, effort, shipped, notes)
-    verdict = Codec(Judged).encode(judged)
-    verdicts.keep(effort.store, latest, address, verdict, content, watched, notes)
-    return judged
+    verdict, regions = _judge(settings, content, sources, watched, effort, shipped, notes)
+    resolved.keep(store, content, settings.region_options, regions)
+    reach = _reach(regions)
+    packed = Codec(Reach).encode(reach)
+    place = key("reach", packed)
+    store.save_new([(place, packed)])
+    said = Codec(Kept).encode(Kept(verdict, place.hex()))
+    verdicts.keep(store, latest, address, said, content, watched, notes)
+    return verdict, reach
 
 
-def _decoded(verdict: bytes | None) -> Judged | None:
-    """A verdict that was kept; one that cannot be read is as good as none."""
+def _loaded(store: Store, data: bytes | None) -> tuple[Verdict, Reach] | None:
+    """A verdict that was kept, with its reach; one that cannot be read whole is as good as none."""
+    if data is None:
+        return None
     try:
-        return None if verdict is None else Codec(Judged).decode(verdict)
-    except BadData:
+        kept = Codec(Kept).decode(data)
+        place = bytes.fromhex(kept.reach)
+        return kept.verdict, Codec(Reach).decode(store.load([place])[place])
+    except (BadData, KeyError, ValueError):
         return None
 
 
 def _judge(
     settings: Settings,
-    found: Discovered,
     content: Content,
     sources: Sources,
     watched: Sources,
     effort: Effort,
     shipped: tuple[Home, ...],
     notes: Recorder | None = None,
-) -> Judged:
+) -> tuple[Verdict, Regions]:
     """Judge everything; what is asked of facts is put into `notes`, and `watched` is asked for text then."""
     # Late, like all that a cached run never needs.
     from dynamo_lint.program.tables import READINGS, GrowingTables
 
     gathering = GrowingTables(READINGS)
     facts = read_facts(content, sources, effort, gathering.add)
-    return with_deep_stack(
-        lambda: _judge_facts(settings, found, facts, gathering.tables, watched, shipped, notes)
-    )
+    return with_deep_stack(lambda: _judge_facts(settings, facts, gathering.tables, watched, shipped, notes))
 
 
 def _judge_facts(
     settings: Settings,
-    found: Discovered,
     facts: Mapping[str, FileFacts],
     gathered: FilledTables,
     sources: Sources,
     shipped: tuple[Home, ...],
     notes: Recorder | None,
-) -> Judged:
+) -> tuple[Verdict, Regions]:
     from dynamo_lint.regions.resolve import resolve
 
     project, regions = resolve(facts, settings.region_options, notes, gathered)
-    errors = [*found.errors, *_file_errors(facts, found.reported)]
     raw, programs = _hazards(settings, project, regions, sources, shipped)
-    regions = replace(regions, unresolved=(*regions.unresolved, *programs))
-    raw += [_unreadable(error) for error in errors]
-    raw += _unresolved(regions, facts)
-    return Judged(
-        findings=tuple(_concerning(found.reported, regions, with_fingerprints(raw))),
-        errors=tuple(errors),
+    raw += _unresolved(regions)
+    verdict = Verdict(
+        findings=tuple(with_fingerprints(raw)),
+        errors=tuple(_file_errors(facts)),
         hot_paths=frozenset(hot.function.path for hot in regions.hot),
-        compiled=_compiled(regions, found.reported),
-        compiles=bool(regions.hot),
-        idle=regions.idle,
-    )
-
-
-def _concerning(
-    reported: Collection[str], regions: Regions, findings: Iterable[Finding]
-) -> Iterator[Finding]:
-    """The findings whose line is in a reported file, or whose compile entry is."""
-    here = {number for number, entry in enumerate(regions.entries) if entry.path in reported}
-    reached = {hot.function.id for hot in regions.hot if not here.isdisjoint(hot.entries)}
-    for finding in findings:
-        entered = finding.region is not None and finding.region[0] in reported
-        within = not reached.isdisjoint((finding.symbol, finding.subject))
-        if entered or within or finding.span.path in reported or finding.code == "DYN901":
-            yield finding
-
-
-def _compiled(regions: Regions, reported: Collection[str]) -> Compiled:
-    """How much the entries of the reported files compile, and how much of these files others do."""
-    from dynamo_lint.regions.model import part
-
-    shown = part(regions, reported)
-    functions = {hot.function for hot in shown.hot}
-    outside = [hot for hot in shown.hot if hot.function.path not in reported]
-    return Compiled(
-        entries=len(shown.entries),
-        functions=len(functions),
         unresolved=tuple(
             Site(site.path, site.line, site.expression, site.why, site.candidates, site.kind)
-            for site in shown.unresolved
+            for site in (*regions.unresolved, *programs)
         ),
-        skipped=tuple(Site(site.path, site.line, site.expression, site.why) for site in shown.skipped),
-        leading=len({number for hot in outside for number in hot.entries}),
-        elsewhere=tuple(sorted({hot.function.path for hot in outside})),
+        skipped=tuple(Site(site.path, site.line, site.expression, site.why) for site in regions.skipped),
+        idle=regions.idle,
     )
+    return verdict, regions
 
 
-def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
-    """Number equal findings in line order, so that a fingerprint survives edits elsewhere in the file."""
-    seen: Counter[tuple[str, ...]] = Counter()
-    done = []
-    for finding in sorted(findings, key=position):
-        identity = (finding.code, finding.span.path, finding.symbol, finding.subject)
-        text = "\0".join((*identity, str(seen[identity])))
-        seen[identity] += 1
-        digest = hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=8).hexdigest()
-        done.append(replace(finding, fingerprint=digest))
-    return done
+def _reach(regions: Regions) -> Reach:
+    """Which functions each entry makes hot."""
+    groups: dict[tuple[int, ...], dict[tuple[str, str], None]] = {}
+    for hot in regions.hot:
+        groups.setdefault(hot.entries, {})[hot.function.path, hot.function.key] = None
+    return Reach(
+        tuple(entry.path for entry in regions.entries),
+        tuple(Group(entries, tuple(functions)) for entries, functions in groups.items()),
+    )
 
 
 def _hazards(
@@ -261,11 +233,11 @@ def _unfinished(ref: ClassRef | FunctionRef, line: int, message: str, cost: str)
     )
 
 
-def _file_errors(facts: Mapping[str, FileFacts], reported: frozenset[str]) -> list[FileError]:
+def _file_errors(facts: Mapping[str, FileFacts]) -> list[FileError]:
     return [
         FileError(path, *fact.error, fact.needs, *_weight(fact), fact.error_column)
         for path, fact in sorted(facts.items())
-        if path in reported and fact.error is not None
+        if fact.error is not None
     ]
 
 
@@ -276,32 +248,7 @@ def _weight(fact: FileFacts) -> tuple[str, str]:
     return "warning" if fact.needs else "error", ""
 
 
-def _unreadable(error: FileError) -> Finding:
-    if error.advice:
-        fix = error.advice
-    elif error.needs is not None:
-        wanted = f"{error.needs[0]}.{error.needs[1]}"
-        fix = f"run dynamo-lint under Python {wanted} or newer, or exclude the file with `exclude`"
-    else:
-        running = ".".join(map(str, sys.version_info[:2]))
-        fix = (
-            "fix the error, run dynamo-lint under the Python version the file is written for "
-            f"(this is {running}), or exclude the file with `exclude`"
-        )
-    return lint_finding(
-        "DYN901",
-        Span(error.path, error.line, error.column, error.line, error.column),
-        error.path,
-        f"this file was not linted: {error.message}",
-        "nothing in it was linted, and calls into it were not followed",
-        fix,
-        severity=error.severity,
-    )
-
-
-def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Finding]:
-    from dynamo_lint.regions.model import ENTRY
-
+def _unresolved(regions: Regions) -> list[Finding]:
     return [
         lint_finding(
             "DYN902",
@@ -314,8 +261,3 @@ def _unresolved(regions: Regions, facts: Mapping[str, FileFacts]) -> list[Findin
         for site in regions.unresolved
         if site.kind == ENTRY
     ]
-
-
-def position(finding: Finding) -> tuple[str, int, int, str]:
-    """Findings are listed in this order."""
-    return finding.span.path, finding.span.line, finding.span.column, finding.code

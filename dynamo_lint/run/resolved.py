@@ -1,0 +1,76 @@
+"""The compiled code of a project, kept until a file changes: judging finds it, `regions` shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from dynamo_lint.cache.codec import BadData, Codec
+from dynamo_lint.cache.keys import key
+from dynamo_lint.cache.store import Store
+from dynamo_lint.config import Settings
+from dynamo_lint.index.ir import FileFacts
+from dynamo_lint.recursion import with_deep_stack
+from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
+from dynamo_lint.regions.options import Idle, RegionOptions
+from dynamo_lint.run.reading import Content, Effort, read_facts
+from dynamo_lint.sources import Sources
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Regions without their calls, which only judging asks for."""
+
+    entries: tuple[Entry, ...]
+    hot: tuple[CompiledFunction, ...]
+    unresolved: tuple[Unresolved, ...]
+    skipped: tuple[Skipped, ...]
+    idle: tuple[Idle, ...]
+
+
+def regions_of(settings: Settings, content: Content, sources: Sources, effort: Effort) -> Regions:
+    """Everything that is compiled in these files, from the cache if nothing has changed; without calls."""
+    store, options = effort.store, settings.region_options
+    kept = None if store is None else _kept(store, content, options)
+    if kept is not None:
+        return Regions(kept.entries, kept.hot, kept.unresolved, skipped=kept.skipped, idle=kept.idle)
+    # Late, like all that a cached run never needs.
+    from dynamo_lint.program.tables import OF_REGIONS, GrowingTables
+    from dynamo_lint.regions.resolve import resolve
+
+    gathering = GrowingTables(OF_REGIONS)
+    facts = read_facts(content, sources, effort, gathering.add)
+    _, regions = with_deep_stack(lambda: resolve(facts, options, gathered=gathering.tables))
+    if store is not None:
+        keep(store, content, options, regions)
+    return regions
+
+
+def keep(store: Store, content: Content, options: RegionOptions, regions: Regions) -> None:
+    """Keep what was resolved for these files."""
+    resolved = Resolved(regions.entries, regions.hot, regions.unresolved, regions.skipped, regions.idle)
+    store.save({_address(content, options): Codec(Resolved).encode(resolved)})
+
+
+def facts_of(
+    content: Content, paths: Collection[str], sources: Sources, effort: Effort
+) -> Mapping[str, FileFacts]:
+    """The facts of some files."""
+    part = replace(
+        content,
+        places={path: place for path, place in content.places.items() if path in paths},
+        keys={path: address for path, address in content.keys.items() if path in paths},
+    )
+    return read_facts(part, sources, effort)
+
+
+def _kept(store: Store, content: Content, options: RegionOptions) -> Resolved | None:
+    address = _address(content, options)
+    try:
+        return Codec(Resolved).decode(store.load([address])[address])
+    except (KeyError, BadData):
+        return None
+
+
+def _address(content: Content, options: RegionOptions) -> bytes:
+    return key("regions", content.address, options)
