@@ -85,7 +85,7 @@ def _words(known: tuple[str, ...]) -> Any:
 
 
 @click.command(
-    cls=_WithCommand, short_help="Name the lines that made a job slow, from its logs or by running it."
+    cls=_WithCommand, short_help="Name the lines that made a job slow, from logs or by running it."
 )
 @click.argument("paths", nargs=-1, type=common.PATH, metavar="PATH... | -- COMMAND...")
 @command_option(
