@@ -1173,6 +1173,51 @@ def drive():
         yield model(X)
 
 
+# %% a threshold in a buffer that a closure of the caller compares
+class Redraw(nn.Module):
+    def __init__(self, interval):
+        super().__init__()
+        self.interval = interval
+        self.register_buffer("calls", torch.tensor(0))
+
+    def redraw(self):
+        if self.interval is not None and self.calls >= self.interval:  # expect: DYN403 break
+            self.calls.zero_()
+        self.calls += 1
+
+
+def wrapped(model, redraw):
+    def run(x):
+        redraw()
+        return model(x) * 2
+
+    return run
+
+
+def drive():
+    run = torch.compile(wrapped(nn.Linear(4, 4), Redraw(1000).redraw))
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a threshold that is compared with the number of rows
+class Rows(nn.Module):
+    def __init__(self, most):
+        super().__init__()
+        self.most = most
+
+    def forward(self, x):
+        if x.dim() == 2 and x.shape[0] >= self.most and x.is_floating_point():
+            return x - 1
+        return x + 1
+
+
+def drive():
+    run = torch.compile(Rows(4))
+    for _ in range(12):
+        yield run(X)
+
+
 # %% two classes of layers under one wrapper, of which a model has one
 class Wrapped(nn.Module):
     def __init_subclass__(cls, **kwargs):
@@ -1235,48 +1280,3 @@ def drive():
     model = torch.compile(Model(False))
     for _ in range(3):
         yield model(X)
-
-
-# %% a threshold in a buffer that a closure of the caller compares
-class Redraw(nn.Module):
-    def __init__(self, interval):
-        super().__init__()
-        self.interval = interval
-        self.register_buffer("calls", torch.tensor(0))
-
-    def redraw(self):
-        if self.interval is not None and self.calls >= self.interval:  # expect: DYN403 break
-            self.calls.zero_()
-        self.calls += 1
-
-
-def wrapped(model, redraw):
-    def run(x):
-        redraw()
-        return model(x) * 2
-
-    return run
-
-
-def drive():
-    run = torch.compile(wrapped(nn.Linear(4, 4), Redraw(1000).redraw))
-    for _ in range(12):
-        yield run(X)
-
-
-# %% quiet: a threshold that is compared with the number of rows
-class Rows(nn.Module):
-    def __init__(self, most):
-        super().__init__()
-        self.most = most
-
-    def forward(self, x):
-        if x.dim() == 2 and x.shape[0] >= self.most and x.is_floating_point():
-            return x - 1
-        return x + 1
-
-
-def drive():
-    run = torch.compile(Rows(4))
-    for _ in range(12):
-        yield run(X)

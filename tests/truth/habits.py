@@ -209,39 +209,6 @@ def drive():
         yield run(X)
 
 
-# %% a number that loops over all modules set
-class Block(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.level = 0
-
-    def forward(self, x):
-        return x * self.level
-
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.block = Block()
-
-    def forward(self, x):
-        return self.block(x)
-
-
-def set_level(model, level):
-    for module in model.modules():
-        if isinstance(module, Block):
-            module.level = level  # expect: DYN102 storm
-
-
-def drive():
-    model = Model()
-    run = torch.compile(model)
-    for i in range(12):
-        set_level(model, i)
-        yield run(X)
-
-
 # %% a counter of a model that looks its settings up by __getattr__
 class Configured(nn.Module):
     def __init__(self, **settings):
@@ -290,3 +257,36 @@ def drive():
     model = torch.compile(Looked(scale=2.0))
     for _ in range(12):
         yield model(X)
+
+
+# %% a number that loops over all modules set
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.level = 0
+
+    def forward(self, x):
+        return x * self.level
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+
+    def forward(self, x):
+        return self.block(x)
+
+
+def set_level(model, level):
+    for module in model.modules():
+        if isinstance(module, Block):
+            module.level = level  # expect: DYN102 storm
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    for i in range(12):
+        set_level(model, i)
+        yield run(X)

@@ -269,22 +269,6 @@ def drive():
         yield step(X)
 
 
-# %% a list that a plain object with a compiled method grows
-class Runner:
-    def __init__(self):
-        self.seen = []
-
-    def step(self, x):
-        self.seen.append(x.sum())  # expect: DYN105 storm
-        return x * len(self.seen)
-
-
-def drive():
-    step = torch.compile(Runner().step)
-    for _ in range(12):
-        yield step(X)
-
-
 # %% a rate that a schedule moves, and a memory that the first step makes for each parameter
 class Momentum(Optimizer):
     def __init__(self, params, lr=0.1, power=0.0):
@@ -356,3 +340,19 @@ def drive():
     step = torch.compile(optimizer.step)  # expect: DYN411 break note
     for _ in range(12):
         yield train(model, optimizer, step)
+
+
+# %% a list that a plain object with a compiled method grows
+class Runner:
+    def __init__(self):
+        self.seen = []
+
+    def step(self, x):
+        self.seen.append(x.sum())  # expect: DYN105 storm
+        return x * len(self.seen)
+
+
+def drive():
+    step = torch.compile(Runner().step)
+    for _ in range(12):
+        yield step(X)
