@@ -715,7 +715,8 @@ class Library(Compiled):
         values = [*arguments[0]] if flat and isinstance(arguments[0], list | tuple) else arguments
         symbols = self.symbols_of(values)
         whole = all(isinstance(one.raw, int) for one in symbols)
-        if not symbols or dotted not in NAMES["calculates" if not whole else "calculates_integers"]:
+        calculating = NAMES["calculates_integers"] if whole else NAMES["calculates"]
+        if dotted not in calculating or not symbols:
             return MISSING
         module, _, name = dotted.rpartition(".")
 

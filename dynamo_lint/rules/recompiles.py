@@ -448,6 +448,5 @@ def _explains(known: Finding, shown: Finding) -> bool:
         return False
     if shown.effect == "once":
         near = known.unit == shown.unit or (known.region is not None and known.region == shown.region)
-        many = known.effect != "once" and known.severity != "note"
-        return known.code in STATE - {"DYN110"} and near and many
+        return known.code in STATE - {"DYN110"} and near
     return shown.effect == "per-instance" == known.effect and known.unit == shown.unit
