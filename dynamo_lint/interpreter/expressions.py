@@ -434,6 +434,9 @@ class Expressions(Tracing):
                     self.absent(container, "item", key, present=key in container)
             case list() if self.trace is not None:
                 return [self.use(one) for one in self.each(container)]
+            case External("os.environ"):  # a variable that nobody has set is missing
+                names = [name.removeprefix("os.environ.") for name in self.settings]
+                return [name for name, full in zip(names, self.settings, strict=True) if name != full]
             case Method(Object() as owner, "__dict__") if owner.complete:
                 return [name for name in owner.attributes if not self._is_registered(owner, name)]
         return self.use(container)
@@ -978,6 +981,9 @@ def comparison(op: ast.cmpop, left: object, right: object) -> object:
         if not is_key(left) or is_stand_in(left) or (left not in right and not all(map(is_key, right))):
             return UNKNOWN
         return (left in right) is isinstance(op, ast.In)
+    containers = isinstance(left, dict | list | tuple) and type(left) is type(right)
+    if containers and isinstance(op, ast.Eq | ast.NotEq) and not (left and right):
+        return (not left and not right) is isinstance(op, ast.Eq)
     if isinstance(left, Measured) and isinstance(op, ast.Eq | ast.NotEq) and isinstance(right, int | float):
         return (left == right) is isinstance(op, ast.Eq)
     if not is_known(left) or not is_known(right) or is_stand_in(left) or is_stand_in(right):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import cast
 
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant
 from dynamo_lint.interpreter.guards import (
@@ -369,6 +370,9 @@ class Tracing(Stage):
 
     def assign(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute of an object, a class or a tensor."""
+        if name == "__dict__" and isinstance(owner, Object) and isinstance(value, dict):
+            owner.attributes = cast("dict[str, object]", value)  # several objects may share what they hold
+            return
         before = owner.attributes.get(name) if isinstance(owner, Object) else None
         held = self.doubted(self._kept(value), before)
         self.assigning(site, held, same=isinstance(held, PLAIN) and held == before)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -79,9 +79,16 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     return sorted(told, key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
 
 
-def _weighed(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings without one compile for a size, where the same code compiles for each of many values."""
-    kept = [*findings]
+_BY_NAME = ("DYN202", "break")
+
+
+def _weighed(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without one compile for a size, where the same code compiles for each of many values.
+
+    Nor is a graph break told twice, as a number out of a tensor and as the name that is made of it.
+    """
+    named = {(one.span.path, one.span.line) for one in findings if (one.code, one.effect) == _BY_NAME}
+    kept = [one for one in findings if one.code != "DYN402" or (one.span.path, one.span.line) not in named]
     turning = {one.unit for one in kept if one.effect in {"storm", "per-value", "per-instance"}} - {""}
     return [one for one in kept if one.code != unmarked_size.code or one.unit not in turning]
 
