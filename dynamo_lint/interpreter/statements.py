@@ -387,7 +387,8 @@ class Runner(Calls):
         One that ends in a `raise` which nothing catches has no part in what comes behind it.
         """
         if not self.catching:
-            bodies = [body for body in bodies if not (body and isinstance(body[-1], ast.Raise))]
+            going_on = [body for body in bodies if not (body and isinstance(body[-1], ast.Raise))]
+            bodies = going_on or bodies[:1]
         if len(bodies) == 1:
             yield from self.block(bodies[0], frame)
             return
@@ -420,6 +421,8 @@ class Runner(Calls):
             possible += [case.body] if fits is not False else []
             if fits:
                 break
+        else:
+            possible += [[]] if possible else []  # none of them may fit
         if possible:
             yield from self._arms(possible, frame)
 
