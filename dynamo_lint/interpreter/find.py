@@ -38,7 +38,7 @@ from dynamo_lint.values.points_to import points_to_of
 
 _MOST = 400
 """Functions interpreted in one project."""
-_STEPS = 480_000
+_STEPS = 240_000
 """Steps after which no other is begun."""
 _PROBE = "probe_"
 _ENOUGH = 3

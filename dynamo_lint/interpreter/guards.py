@@ -235,10 +235,10 @@ class Cache:
             broken = [
                 guard for guard in entry.guards if not guard.dropped and not self._holds(guard, resolve)
             ]
-            sources = {guard.source for guard in broken}
+            ways = {guard.source.way for guard in broken}
             broken = [
-                guard for guard in broken if not any(guard.source.is_within(above) for above in sources)
-            ]  # what is held by something else now
+                guard for guard in broken if ways.isdisjoint(guard.source.above())
+            ]  # it is held elsewhere
             self.telling.update(guard.source for guard in broken)
             changed += broken
             differences.append(changed)

@@ -58,6 +58,15 @@ class Source:
     static: bool = False
     """A module or a global is on the way: Dynamo takes the integers behind it for constants."""
 
+    @property
+    def way(self) -> tuple[object, ...]:
+        """The whole way as one tuple."""
+        return self.root, self.name, *self.steps
+
+    def above(self) -> Iterator[tuple[object, ...]]:
+        """The ways to all that holds it, one within the other."""
+        return (self.way[:count] for count in range(2, 2 + len(self.steps)))
+
     def is_within(self, other: Source) -> bool:
         """Whether it leads to a part of what another leads to."""
         count = len(other.steps)

@@ -44,7 +44,7 @@ STATIC = f"{CONFIGURATION}.assume_static_by_default"
 UNSPEC_INT = f"{CONFIGURATION}.allow_unspec_int_on_nn_module"
 STEPS = 100_000
 """Statements, expressions and calls that one run may take before it meets compiled code: half a second."""
-STEPS_BEHIND = 300_000
+STEPS_BEHIND = 150_000
 """The same for one that has met some."""
 _CONSTANTS = frozenset({"pi", "e", "tau", "inf"})
 DEEPEST = 24
