@@ -979,18 +979,25 @@ class Library(Compiled):
         return UNKNOWN
 
 
-def _named(module: Object, deep: bool, above: str = "") -> Iterator[tuple[str, Object]]:
-    """The modules in a module with the ways to them, itself first if that is asked for."""
-    if deep:
-        yield above, module
-    parts = [*module.attributes.items(), *enumerate(module.items)]
-    for name, part in parts:
-        if isinstance(part, Object) and (deep or not above):
-            way = f"{above}.{name}" if above else str(name)
-            if deep:
-                yield from _named(part, deep, way)
-            else:
-                yield way, part
+def _named(module: Object, deep: bool) -> Iterator[tuple[str, Object]]:
+    """The modules in a module with the ways to them; with `deep` all of them, itself first.
+
+    Each is given once, as torch does: a part may lead back to what holds it.
+    """
+    pending, given = [("", module)], {id(module)}
+    while pending:
+        above, holder = pending.pop()
+        if deep:
+            yield above, holder
+        parts: list[tuple[str, Object]] = []
+        for name, part in (*holder.attributes.items(), *enumerate(holder.items)):
+            if isinstance(part, Object) and id(part) not in given:
+                given.add(id(part))
+                parts.append((f"{above}.{name}" if above else str(name), part))
+        if deep:
+            pending += reversed(parts)
+        else:
+            yield from parts
 
 
 def _is_plainly(value: object, dotted: str) -> bool | None:

@@ -259,6 +259,66 @@ def drive():
         yield model(X)
 
 
+# %% a number that a loop sets on parts that lead back to what holds them
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.step = 0
+
+    def forward(self, x):
+        return x * self.step if self.step % 2 else x
+
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+        self.part.whole = self
+
+    def forward(self, x):
+        return self.part(x) + 1
+
+
+def drive():
+    model = Whole()
+    run = torch.compile(model)
+    for step in range(12):
+        for name, part in list(model.named_modules()):
+            if name == "part":
+                part.step = step  # expect: DYN102 storm
+        yield run(X)
+
+
+# %% quiet: a number that is set once on parts that lead back to what holds them
+class Quiet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.step = 0
+
+    def forward(self, x):
+        return x * self.step if self.step % 2 else x
+
+
+class Holder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Quiet()
+        self.part.holder = self
+
+    def forward(self, x):
+        return self.part(x) + 1
+
+
+def drive():
+    model = Holder()
+    for name, part in list(model.named_modules()):
+        if name == "part":
+            part.step = 3
+    run = torch.compile(model)
+    for _ in range(12):
+        yield run(X)
+
+
 # %% a number that loops over all modules set
 class Block(nn.Module):
     def __init__(self):
