@@ -457,9 +457,5 @@ class Compiled(Expressions):
 
 def _telling(failed: list[Guard]) -> list[Guard]:
     """The guards whose failure is no mere consequence of that of another one."""
-    changed_in = [one.source for one in failed if one.what in {"length", "keys"}]
-    return [
-        one
-        for one in failed
-        if one.what not in OF_TENSORS and not any(one.source.is_within(source) for source in changed_in)
-    ]
+    changed_in = {one.source.way for one in failed if one.what in {"length", "keys"}}
+    return [one for one in failed if one.what not in OF_TENSORS and changed_in.isdisjoint(one.source.above())]

@@ -451,7 +451,7 @@ class GraphBreak:
     site: Site
     called: Site
     target: str
-    """Identity of what is compiled."""
+    """Identity of what is compiled; empty where the break comes before it, at the compile site."""
     doubt: bool
     compile: CompileCall
 

@@ -94,6 +94,7 @@ _HARMLESS = frozenset({"torch", "builtins", *sys.stdlib_module_names})
 """Packages whose functions change no object that they are given."""
 _OF_NUMPY = {"power": "pow", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "fabs": "fabs"}
 """Functions of numpy that have another name in `math`."""
+EXIT_STACK = "contextlib.ExitStack"
 SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
 
@@ -242,16 +243,25 @@ class Library(Compiled):
             case "submit" if module.kind == "concurrent.futures.ThreadPoolExecutor" and arguments:
                 given = self.invoke(arguments[0], arguments[1:], keywords, site)
                 return Object("concurrent.futures.Future", {"value": given})
-            case "enter_context" if module.kind == "contextlib.ExitStack" and arguments:
+            case "enter_context" if module.kind == EXIT_STACK and arguments:
                 module.items.append(arguments[0])
-                if isinstance(arguments[0], Manager):
-                    self.enter(arguments[0])
-                return arguments[0]
+                return self.enter_context(arguments[0], "__enter__")
             case "result" if module.kind == "concurrent.futures.Future":
                 return module.attributes["value"]
             case _ if name in NAMES["returns_self"]:
                 return self._cast(module, sizes.cast(name, arguments, keywords))
         return self._of_container(module, name, arguments, keywords, site)
+
+    def enter_context(self, manager: object, method: str) -> object:
+        """Enter a context manager, by a method if it is an object of the project; what `as` names."""
+        if isinstance(manager, Manager) and not manager.before:
+            self.enter(manager)
+        elif isinstance(manager, Iterator):  # what a `contextmanager` of the project yields
+            return next(manager, None)
+        elif isinstance(manager, Object):
+            value = self.special(manager, method, [], self.current)
+            return manager if value is MISSING else value
+        return manager
 
     def _state(self, module: Object, given: dict[object, object]) -> dict[object, object]:
         """The parameters and buffers of a module by their names; those that are given take their places."""
@@ -742,7 +752,7 @@ class Library(Compiled):
             case "concurrent.futures", "ThreadPoolExecutor":
                 return Object("concurrent.futures.ThreadPoolExecutor")
             case "contextlib", "ExitStack" | "AsyncExitStack":
-                return Object("contextlib.ExitStack")
+                return Object(EXIT_STACK)
             case "weakref", "proxy":
                 return first
             case "weakref", "ref":

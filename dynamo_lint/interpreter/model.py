@@ -67,12 +67,6 @@ class Source:
         """The ways to all that holds it, one within the other."""
         return (self.way[:count] for count in range(2, 2 + len(self.steps)))
 
-    def is_within(self, other: Source) -> bool:
-        """Whether it leads to a part of what another leads to."""
-        count = len(other.steps)
-        same = (self.root, self.name, self.steps[:count]) == (other.root, other.name, other.steps)
-        return same and len(self.steps) > count
-
     def then(self, step: str, key: object, static: bool = False) -> Source:
         """The way to what is held by the value."""
         return Source(self.root, self.name, (*self.steps, (step, key)), self.static or static)

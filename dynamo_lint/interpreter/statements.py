@@ -13,7 +13,7 @@ from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.interpreter.calls import Calls
 from dynamo_lint.interpreter.expressions import OPERATORS, ROUNDS, bounds, comparison
 from dynamo_lint.interpreter.guards import LENGTH
-from dynamo_lint.interpreter.library import is_setting, spelled
+from dynamo_lint.interpreter.library import EXIT_STACK, is_setting, spelled
 from dynamo_lint.interpreter.model import (
     LONGEST,
     MISSING,
@@ -562,17 +562,9 @@ class Runner(Calls):
         closed = False
         prefix = "__a" if isinstance(node, ast.AsyncWith) else "__"
         for item in node.items:
-            manager = value = self.value(item.context_expr, frame)
+            manager = self.value(item.context_expr, frame)
             entered.append(manager)
-            if isinstance(manager, Manager) and not manager.before:
-                self.enter(manager)
-            elif isinstance(manager, Object) and manager.kind == "contextlib.ExitStack":
-                pass
-            elif isinstance(manager, Iterator):  # what a `contextmanager` of the project yields
-                value = next(manager, None)
-            elif isinstance(manager, Object):
-                value = self.special(manager, f"{prefix}enter__", [], self.current)
-                value = manager if value is MISSING else value
+            value = self.enter_context(manager, f"{prefix}enter__")
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value, frame)
         catching = any(isinstance(manager, Catcher) for manager in entered)
@@ -592,13 +584,9 @@ class Runner(Calls):
                 raise
             self._swallowed(failure, catcher.site)
         finally:
-            for one in reversed(entered):
+            for one in reversed(_unstacked(entered)):
                 if isinstance(one, Manager):
                     self.leave(one)
-                elif isinstance(one, Object) and one.kind == "contextlib.ExitStack":
-                    for inner in reversed(one.items):
-                        if isinstance(inner, Manager):
-                            self.leave(inner)
                 elif isinstance(one, Iterator) and not closed:
                     next(one, None)
                 elif isinstance(one, Object) and not closed:
@@ -654,6 +642,15 @@ class Runner(Calls):
                 if called is not None and any(isinstance(one, ast.Call) for one in ast.walk(handler)):
                     site = Site(frame.where, handler)
                     self.meet(Met("hiding", site, called.called, called.unit, True, called.compile))
+
+
+def _unstacked(managers: list[object]) -> list[object]:
+    """The context managers in order, those of an exit stack in its place."""
+    found: list[object] = []
+    for manager in managers:
+        stack = isinstance(manager, Object) and manager.kind == EXIT_STACK
+        found += manager.items if isinstance(manager, Object) and stack else [manager]
+    return found
 
 
 def _fields(given: object) -> object:
