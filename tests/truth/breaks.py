@@ -1218,6 +1218,101 @@ def drive():
         yield run(X)
 
 
+# %% a place in a buffer that a part behind a closure takes as a number
+class Bank(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("place", torch.zeros(1, dtype=torch.long))
+        self.register_buffer("rows", torch.zeros(8, 4))
+
+    def push(self, x):
+        place = int(self.place)  # expect: DYN402 break
+        self.rows[place] = x[0].detach()
+
+
+def pushing(model, push):
+    def run(x):
+        push(x)
+        return model(x) * 2
+
+    return run
+
+
+def drive():
+    run = torch.compile(pushing(nn.Linear(4, 4), Bank().push))
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a number of rows that a part behind a closure takes as a number
+class Counted(nn.Module):
+    def push(self, x):
+        return int(x.shape[0]) + int(x.dim())
+
+
+def counting(model, push):
+    def run(x):
+        return model(x) * push(x)
+
+    return run
+
+
+def drive():
+    run = torch.compile(counting(nn.Linear(4, 4), Counted().push))
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a buffer that a part behind a closure makes require a gradient
+class Zero(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("zero", torch.zeros(1))
+
+    def loss(self):
+        total = self.zero
+        total.requires_grad_()  # expect: DYN408 break
+        return total
+
+
+def adding(model, loss):
+    def run(x):
+        return model(x) + loss()
+
+    return run
+
+
+def drive():
+    run = torch.compile(adding(nn.Linear(4, 4), Zero().loss))
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a parameter that a part behind a closure makes require the gradient it has
+class Kept(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.zero = nn.Parameter(torch.zeros(1))
+
+    def loss(self):
+        total = self.zero
+        total.requires_grad_()
+        return total
+
+
+def joining(model, loss):
+    def run(x):
+        return model(x) + loss()
+
+    return run
+
+
+def drive():
+    run = torch.compile(joining(nn.Linear(4, 4), Kept().loss))
+    for _ in range(12):
+        yield run(X)
+
+
 # %% two classes of layers under one wrapper, of which a model has one
 class Wrapped(nn.Module):
     def __init_subclass__(cls, **kwargs):
