@@ -30,7 +30,7 @@ from dynamo_lint.trouble import (
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS = ("check", "regions", "rule", "confirm", "logs", "doctor")
+COMMANDS = ("check", "regions", "rule", "confirm", "logs", "doctor", "server")
 """Each is a module of `dynamo_lint.commands` that holds a click command of the same name."""
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)

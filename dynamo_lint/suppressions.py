@@ -154,6 +154,28 @@ def unused(suppressions: Iterable[Suppression], lines: Lines, enabled: frozenset
             )
 
 
+def suppressing(path: str, text: str, line: int, code: str, reason: str) -> Edit | None:
+    """The edit that silences a rule in the statement on a line; None where no comment can.
+
+    It puts the comment behind the last line of the statement, or the code into the comment that is there.
+    """
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return None
+    lines = text.split("\n")
+    last = next((last for first, last in _logical_lines(tokens) if first <= line <= last), None)
+    if last is None:
+        return None
+    for directive in _directives(path, lines, tokens):
+        listed = directive.brackets
+        if directive.verb == "ignore" and listed is not None and listed.line == last:
+            return Edit(listed, f"[{', '.join((*directive.selectors, code))}]")
+    end = len(lines[last - 1].rstrip())
+    span = Span(path, last, end + 1, last, len(lines[last - 1]) + 1)
+    return Edit(span, f"  # dynamo-lint: ignore[{code}] {reason}")
+
+
 def _has(lines: list[int], suppression: Suppression) -> bool:
     at = bisect_left(lines, suppression.first)
     return at < len(lines) and lines[at] <= suppression.last

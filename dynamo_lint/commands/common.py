@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +15,7 @@ from dynamo_lint.commands.help import Decorator, section, together
 from dynamo_lint.config import (
     ASSUMPTIONS,
     Settings,
-    load,
     near_file,
-    override,
     parse_torch_version,
     place_of,
 )
@@ -150,28 +147,26 @@ def prepare(
 
     `texts` holds the content of paths that are not to be read from the disk.
     """
-    from dynamo_lint.discovery import DiscoveryError, base, discover
-    from dynamo_lint.torch_version import with_torch
+    from dynamo_lint.discovery import DiscoveryError
+    from dynamo_lint.run.inputs import read_inputs
 
-    texts = texts or {}
     paths = paths or (Path(),)
-    config, exclude, extend = given["config"], given.pop("exclude"), given.pop("extend_exclude")
+    exclude, extend = given.pop("exclude"), given.pop("extend_exclude")
     if given["assume_compiled"]:
         if given["assume"] not in (None, "modules"):
             raise click.UsageError(f"--assume-compiled contradicts --assume {given['assume']}")
         given["assume"] = "modules"
     try:
-        settings = load(base(paths, texts), config, given["isolated"])
-        settings = override(settings, **{key: one for key, one in given.items() if hasattr(settings, key)})
-        settings = replace(settings, top=None if config is None else Path.cwd())
-        home = settings.home
-        patterns = [
-            (Path.cwd(), exclude) if exclude else (home, settings.exclude),
-            (home, settings.extend_exclude),
-            (Path.cwd(), extend),
-        ]
-        found = discover(paths, patterns, given["force_exclude"], texts)
-        return with_torch(settings, found.root), found
+        return read_inputs(
+            paths,
+            texts or {},
+            config=given["config"],
+            isolated=given["isolated"],
+            exclude=exclude,
+            extend_exclude=extend,
+            force_exclude=given["force_exclude"],
+            overrides={key: one for key, one in given.items() if hasattr(Settings, key)},
+        )
     except DiscoveryError as error:
         guess = closest(str(paths[0]), _commands()) if not paths[0].exists() else None
         raise Trouble(str(error) + (f"; did you mean the command `{guess}`?" if guess else "")) from None
