@@ -30,7 +30,7 @@ from dynamo_lint.trouble import (
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS = ("check", "regions", "rule", "confirm", "logs", "doctor", "server")
+COMMANDS = ("check", "regions", "rule", "confirm", "logs", "doctor", "server", "mcp")
 """Each is a module of `dynamo_lint.commands` that holds a click command of the same name."""
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -92,10 +92,8 @@ def app() -> None:
     """Find the Python code that makes torch.compile recompile, break or go stale.
 
     \b
-    dynamo-lint               lint the current folder
-    dynamo-lint src train.py  lint these (short for `dynamo-lint check ...`)
-    dynamo-lint rule DYN101   what a finding means and how to fix it
-    dynamo-lint --version     print the version
+    dynamo-lint [src train.py]  lint these, or the current folder (`check`)
+    dynamo-lint --version       print the version
     """
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 EXIT_CLEAN, EXIT_FINDINGS, EXIT_TROUBLE, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 130, 141
+EXIT_UNPROVED = 3
+"""That of `logs` where the logs prove nothing."""
 EXIT_CANNOT_RUN, EXIT_NOT_FOUND = 126, 127
 """The statuses of a shell for a command that cannot be run, and for one that is not there."""
 

@@ -17,7 +17,7 @@ from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings
 from dynamo_lint.terminal import counted
-from dynamo_lint.trouble import EXIT_CLEAN, EXIT_FINDINGS, Trouble, say
+from dynamo_lint.trouble import EXIT_CLEAN, EXIT_FINDINGS, EXIT_UNPROVED, Trouble, say
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 command_option = section("A command")
 source_option = section("Sources")
-EXIT_UNPROVED = 3
 FAILURES = ("limit", "divergence")
 ON_STDERR = ("text", "github")
 """The formats that may stand among what a command prints; others are for programs, and need a file."""
