@@ -19,6 +19,12 @@ MOST = 20
 """Findings, causes or probes in an answer, if nobody asks for more."""
 _LONGEST_TEXT = 16_000
 """Characters of a page or of a patch."""
+_OF_PROBES = {
+    "recompiles": ("path", "line", "function", "call", "guard", "expected", "actual", "cause"),
+    "graph_breaks": ("path", "line", "function", "id", "reason"),
+    "findings": ("path", "line", "code", "verdict"),
+}
+"""What is kept of the rows of a receipt."""
 _STEPS, _EDITS, _SITES = 8, 12, 10
 _LONGEST_EDIT = 600
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,60}")
@@ -126,8 +132,10 @@ def receipt(document: Mapping[str, Any], most: int) -> Answer:
     probes = []
     for probe in document["probes"]:
         told = {key: probe[key] for key in kept if key in probe}
-        for key in ("recompiles", "graph_breaks", "findings"):
-            told[key] = list(probe.get(key) or [])[:most]
+        for key, words in _OF_PROBES.items():
+            rows = probe.get(key) or []
+            told[key] = [{word: row[word] for word in words if word in row} for row in rows[:most]]
+            told[f"{key}_left_out"] = max(len(rows) - most, 0)
         probes.append(told)
     answer = {
         "torch_version": document["torch_version"],

@@ -15,6 +15,7 @@ import pytest
 from lsprotocol import types
 
 from dynamo_lint.cli import run as lint
+from dynamo_lint.fixes.bytes import parses
 from tests.notebooks import COUNTER, notebook
 from tests.server.client import MOE, TRAIN, Client, applied, session, write
 
@@ -360,18 +361,23 @@ def test_after_random_edits_the_diagnostics_are_those_of_a_fresh_check(
     pulled.remove(folder)
 
 
-PIECES = [
-    "self.total += 1",
-    "self.n = 0",
-    "model.compile()",
-    "pass",
-    "x = x + self.n",
-    "(",
-    "\n",
-    "    ",
-    "'😋'",
-    "# x",
-]
+JUNK = ["self.total += 1", "(", "\n", "    ", "'😋'", "# x"]
+SWAPS = [
+    ("self.total += 1", "self.total = self.total + 1"), ("self.total += 1", "self.seen = x"),
+    ("self.total = 0", "self.total = 0.5"), ("x * self.total", "x"), ("model.compile()", "model.eval()"),
+    ("import torch\n", "import torch  # '😋'\n"), ("    def forward", "\n    def forward"),
+]  # fmt: skip
+
+
+def randomly_edited(text: str, rng: random.Random) -> tuple[int, int, str]:
+    """A stretch of a text and what replaces it: mostly code that parses."""
+    swaps = [pair for one in SWAPS for pair in (one, one[::-1]) if pair[0] in text]
+    if rng.random() < 0.8 and swaps:
+        old, new = rng.choice(swaps)
+        start = text.index(old)
+        return start, start + len(old), new
+    start = rng.randrange(len(text) + 1)
+    return start, min(start + rng.choice((0, 0, 3)), len(text)), rng.choice(JUNK)
 
 
 async def random_edits(client: Client, folder: Path, count: int, rng: random.Random) -> dict[str, list[Any]]:
@@ -381,19 +387,13 @@ async def random_edits(client: Client, folder: Path, count: int, rng: random.Ran
         client.open(path)
     for version in range(2, count + 2):
         path = rng.choice(list(texts))
-        lines = texts[path].split("\n")
-        at = rng.randrange(len(lines))
-        if rng.random() < 0.3:  # back to what it was
-            start, end, new = types.Position(0, 0), types.Position(len(lines), 0), path.read_text()
-            texts[path] = new
-        else:
-            column = rng.randrange(len(lines[at]) + 1)
-            new = rng.choice(PIECES)
-            cut = rng.randrange(column, len(lines[at]) + 1) if rng.random() < 0.3 else column
-            start, end = (types.Position(at, len(lines[at][:place].encode())) for place in (column, cut))
-            lines[at] = lines[at][:column] + new + lines[at][cut:]
-            texts[path] = "\n".join(lines)
-        client.edit(path, version, types.TextDocumentContentChangePartial(types.Range(start, end), new))
+        text = texts[path]
+        start, end, new = randomly_edited(text, rng)
+        if not parses(text.encode()) and rng.random() < 0.7:  # back to what it was
+            start, end, new = 0, len(text), path.read_text()
+        where = types.Range(position(text, start), position(text, end))
+        client.edit(path, version, types.TextDocumentContentChangePartial(where, new))
+        texts[path] = text[:start] + new + text[end:]
         if rng.random() < 0.1:
             await client.pull(path)
     shown = {path.name: (await client.pull(path)).items for path in texts}
@@ -403,6 +403,12 @@ async def random_edits(client: Client, folder: Path, count: int, rng: random.Ran
         name: [(one.code, one.range.start.line + 1, one.data) for one in items]
         for name, items in shown.items()
     }
+
+
+def position(text: str, offset: int) -> types.Position:
+    """Where an offset of a text is, for a client that counts bytes."""
+    before = text[:offset]
+    return types.Position(before.count("\n"), len(before.rpartition("\n")[2].encode()))
 
 
 def checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, list[Any]]:
