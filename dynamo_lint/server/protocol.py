@@ -29,7 +29,7 @@ from dynamo_lint.server.diagnostics import SOURCE, ByDocument, diagnostic, diagn
 from dynamo_lint.server.documents import Documents, Overlay, path_of
 from dynamo_lint.server.hover import covers, hover
 from dynamo_lint.server.project import Outdated, Project, Verdict
-from dynamo_lint.trouble import Trouble
+from dynamo_lint.trouble import Trouble, say
 
 T = TypeVar("T")
 NOTEBOOKS = types.NotebookDocumentSyncOptions(
@@ -249,7 +249,7 @@ class Server(LanguageServer):
 
     async def _told_of(self, project: Project) -> None:
         try:
-            if (verdict := await project.verdict()) is not None:
+            if (verdict := await project.verdict()) is not None and not self.is_shut_down:
                 self._tell(project, verdict)
         except Exception as error:
             self.failed(error)
@@ -286,8 +286,17 @@ class Server(LanguageServer):
         if not self.pulls:
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown, version))
 
+    def report_server_error(self, error: Exception, source: object) -> None:
+        """Say on stderr that a message could not be handled or sent.
+
+        A message to the client, as pygls has it, would fail as well where that has gone, and so on for ever.
+        """
+        say(f"{SOURCE}: {error}")
+
     def failed(self, error: Exception) -> None:
         """Tell the user that the analysis has failed: a mistake of theirs in one line, of ours in full."""
+        if self.is_shut_down:
+            return
         if isinstance(error, Trouble):
             text = f"{SOURCE}: {error}"
             if text != self._last_trouble:
@@ -340,7 +349,8 @@ class Server(LanguageServer):
                     cancelled.set()
         finally:
             shown.tokens.pop(token, None)
-            shown.end(token, types.WorkDoneProgressEnd())
+            if not self.is_shut_down:
+                shown.end(token, types.WorkDoneProgressEnd())
 
     def stop(self) -> None:
         """Take no more work; what is being done is not waited for."""

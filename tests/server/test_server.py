@@ -7,6 +7,7 @@ import json
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
@@ -315,6 +316,38 @@ def test_long_work_is_shown_and_a_newer_edit_or_the_client_ends_it(pushed: Live,
         await client.until(lambda: client.progress[-1]["kind"] == "end")
 
     pushed.run(test())
+
+
+def test_a_file_that_is_not_on_the_disk_yet_is_judged(pushed: Live, tmp_path: Path) -> None:
+    folder = write(tmp_path / "a b ü", moe=MOE)
+
+    async def test() -> None:
+        client = pushed.client
+        pushed.add(folder)
+        client.open(folder / "train.py", TRAIN.replace("\n", "\r\n"))
+        await client.until(lambda: client.codes(folder / "moe.py"))
+
+    pushed.run(test())
+    pushed.remove(folder)
+
+
+def test_the_server_ends_at_once_though_it_works(tmp_path: Path) -> None:
+    moe = write(tmp_path / "p", moe=MOE) / "moe.py"
+
+    async def test() -> float:
+        async with session(moe.parent, start=FRAGILE) as client:
+            client.open(moe, MOE + "# SLOW\n")
+            await client.until(lambda: any(one["kind"] == "report" for one in client.progress))
+            start = time.monotonic()
+        return time.monotonic() - start
+
+    assert asyncio.run(test()) < 3
+
+
+def test_the_server_ends_where_the_client_has_gone() -> None:
+    command = [sys.executable, "-m", "dynamo_lint", "server"]
+    done = subprocess.run(command, input=b"", capture_output=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout) == (1, b"")
 
 
 def test_a_client_that_asks_for_diagnostics_gets_them_once(pulled: Live, tmp_path: Path) -> None:
