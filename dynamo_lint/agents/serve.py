@@ -55,6 +55,14 @@ def build(root: Path) -> MCPServer[Any]:
         "dynamo-lint", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR"
     )
 
+    _of_findings(server, root)
+    _of_runs(server, root)
+    return server
+
+
+def _of_findings(server: MCPServer[Any], root: Path) -> None:
+    """The tools that look at code, and the one that changes it."""
+
     @server.tool(annotations=READS)
     async def check(
         paths: Paths = (), select: Select = None, torch_version: str | None = None, most: Most = MOST
@@ -98,6 +106,10 @@ def build(root: Path) -> MCPServer[Any]:
             return {"applied": False, "patch": tools.cut_text(output), "said": said}
         return {"applied": True, "left": len(json.loads(output)["findings"]), "said": said}
 
+
+def _of_runs(server: MCPServer[Any], root: Path) -> None:
+    """The tools about code that runs, or has run."""
+
     @server.tool(annotations=READS)
     async def read_logs(
         logs: Annotated[Sequence[str], Field(description="Log files, or folders of TORCH_TRACE.")],
@@ -122,11 +134,9 @@ def build(root: Path) -> MCPServer[Any]:
         output, _ = await _run(root, tools.words_of_confirm, probes, fixed)
         return tools.receipt(json.loads(output), most)
 
-    return server
-
 
 async def _run(root: Path, words: Callable[..., list[str]], *arguments: object) -> tuple[str, list[str]]:
-    """What a command of ours prints, and what it says beside that; its mistakes are those of the tool."""
+    """The output of a command of ours, and the lines on its stderr; its mistakes are those of the tool."""
     try:
         command = [sys.executable, "-c", _START, *words(root, *arguments)]
     except Trouble as trouble:

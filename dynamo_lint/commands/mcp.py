@@ -21,7 +21,7 @@ def mcp() -> None:
     try:
         from dynamo_lint.agents.serve import build
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "pydantic", "anyio"):
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         raise Trouble(MISSING) from None
     build(Path.cwd()).run("stdio")

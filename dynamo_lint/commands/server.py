@@ -24,7 +24,7 @@ def server(stdio: bool, no_cache: bool) -> int:
     try:
         from dynamo_lint.server.protocol import build
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs", "attrs"):
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         raise Trouble(MISSING) from None
     language_server = build(cached=not no_cache)

@@ -34,8 +34,8 @@ def fragile(question, progress=None):
             progress(1, 2)
     return judge(question, progress)
 analysis.judge = fragile
-from dynamo_lint.server import protocol
-protocol.PATIENCE = 0.2
+from dynamo_lint.server import session
+session.PATIENCE = 0.2
 import sys
 sys.argv = ["dynamo-lint", "server"]
 from dynamo_lint.cli import main
