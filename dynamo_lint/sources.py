@@ -114,6 +114,12 @@ class Sources:
         lines = self._lines[path]
         return lines[number - 1] if 0 < number <= len(lines) else ""
 
+    def count(self, path: str) -> int:
+        """How many lines a file has; none if it cannot be read."""
+        self.line(path, 1)
+        lines = self._lines[path]
+        return len(lines) - (lines[-1:] == [""])
+
     def stretch(self, path: str, start: tuple[int, int], end: tuple[int, int]) -> str:
         """The text from one line and column to another, both from 1."""
         lines = [self.line(path, number) for number in range(start[0], end[0] + 1)]

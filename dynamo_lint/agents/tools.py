@@ -32,7 +32,7 @@ _CODE = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,60}")
 
 def words_of_check(root: Path, paths: Sequence[str], select: str | None, torch: str | None) -> list[str]:
     """The command for the findings of some paths."""
-    return ["check", *_options(select, torch), "--output-format=json", *_below(root, paths)]
+    return ["check", *_options(select, torch), "--output-format=json", "--context", *_below(root, paths)]
 
 
 def words_of_fix(root: Path, paths: Sequence[str], select: str | None, apply: bool) -> list[str]:
@@ -93,6 +93,7 @@ def finding(one: Mapping[str, Any]) -> Answer:
     return {
         **{key: one[key] for key in kept},
         "place": _place(one, column=True),
+        "source": [f"{line['line']}: {line['text'][:_LONGEST_EDIT]}" for line in _source(one)],
         "chain": _cut(steps, _STEPS),
         "fix": None if one["fix"] is None else _fix(one["fix"]),
     }
@@ -171,6 +172,12 @@ def _below(root: Path, paths: Sequence[str]) -> list[str]:
         # As it was named, but never an option, nor `-`, which is stdin.
         named.append(os.path.join(".", path) if not os.path.isabs(path) else path)
     return named
+
+
+def _source(one: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The lines of a finding and around it, where the command has told them."""
+    lines: Sequence[Mapping[str, Any]] = one.get("context", {}).get("finding", ())
+    return lines[:_STEPS]
 
 
 def _fix(fix: Mapping[str, Any]) -> Answer:

@@ -87,6 +87,9 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 )
 @common.output_file_option("findings")
 @common.output_option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
+@common.output_option(
+    "--context", is_flag=True, help="Also source lines, in the formats json and json-lines."
+)
 @common.color_option
 @common.effort_options
 @common.output_option("-q", "--quiet", is_flag=True, help="Print findings only.")
@@ -96,6 +99,7 @@ def check(
     output_file: Path | None,
     exit_zero: bool,
     statistics: bool,
+    context: bool,
     update_baseline: bool,
     stdin_filename: Path | None,
     show_files: bool,
@@ -125,6 +129,8 @@ def check(
     common.check_places(settings)
     if statistics and settings.output_format not in output.FOR_PEOPLE:
         raise click.UsageError("--statistics works with the formats full, concise and grouped only")
+    if context and settings.output_format not in output.WITH_CONTEXT:
+        raise click.UsageError("--context works with the formats json and json-lines only")
     if verbose:
         output.explain(settings, found)
     if not quiet:
@@ -159,7 +165,7 @@ def check(
     if update_baseline and accepted is not None:
         told = _accept(accepted, report, found, settings, rules)
         return None if quiet else say(told)
-    output.present(report, sources, settings, color, output_file, statistics)
+    output.present(report, sources, settings, color, output_file, statistics, context)
     if not quiet:
         output.conclude(report, settings, color, output_file)
     if report.lacks_entries:

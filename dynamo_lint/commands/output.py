@@ -26,6 +26,8 @@ from dynamo_lint.trouble import ReaderLeft, Trouble, say
 
 FOR_PEOPLE = ("full", "concise", "grouped")
 """The formats that have colours, and counts instead of findings on request."""
+WITH_CONTEXT = ("json", "json-lines")
+"""The formats that have the source lines of a finding on request."""
 
 PATIENCE = 1.0
 """Seconds before the line appears; a run that ends sooner never shows it."""
@@ -61,12 +63,13 @@ def present(
     color: str,
     output_file: Path | None,
     statistics: bool = False,
+    context: bool = False,
 ) -> None:
     """Print the findings, or their counts, or write them to a file."""
     from dynamo_lint.render import formats
 
     look = look_at(report.root, color, output_file, sources=sources)
-    view = formats.View(look, sources, repository(report.root), settings.least_confidence)
+    view = formats.View(look, sources, repository(report.root), settings.least_confidence, context)
     name = "statistics" if statistics else settings.output_format
     deliver(formats.render(name, report, view), output_file)
     if settings.output_format == "github":

@@ -40,6 +40,8 @@ class View:
     base: Path
     """The folder that CI services count paths from, absolute."""
     min_confidence: str = "likely"
+    context: bool = False
+    """The source lines of findings are wanted."""
 
     def path(self, path: str) -> str:
         """A path of the report as a CI service wants it: POSIX, relative to the checkout."""

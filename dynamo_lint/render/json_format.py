@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from dynamo_lint import __version__
@@ -18,6 +19,8 @@ if TYPE_CHECKING:  # nothing that a cached run needs
     from dynamo_lint.regions.model import Skipped, Unresolved
 
 SCHEMA_VERSION = 1
+_AROUND, _LONGEST = 2, 20
+"""Lines of source before and behind a finding, and of a long one itself."""
 LOG_SCHEMA = "dynamo-lint/logs/1"
 
 
@@ -37,7 +40,7 @@ def render(report: Report, view: View) -> str:
             "accepted": report.accepted,
             "elsewhere": list(report.compiled.elsewhere),
         },
-        "findings": [finding_object(finding, look) for finding in report.findings],
+        "findings": [_shown(finding, view) for finding in report.findings],
         "errors": [placed(error, look, "message") for error in report.errors],
         "unresolved": [unresolved_object(site, look) for site in report.compiled.unresolved],
         "skipped": [skipped_object(site, look) for site in report.compiled.skipped],
@@ -47,8 +50,35 @@ def render(report: Report, view: View) -> str:
 
 def lines(report: Report, view: View) -> str:
     """One JSON object a finding and a line, with the same keys: for streams and `jq`."""
-    found = (finding_object(finding, view.look) for finding in report.findings)
+    found = (_shown(finding, view) for finding in report.findings)
     return "".join(json_text(one, None, exact=True) for one in found)
+
+
+def _shown(finding: Finding, view: View) -> dict[str, Any]:
+    """One finding, with its source lines if they are wanted."""
+    made = finding_object(finding, view.look)
+    return {**made, "context": _context(finding, view)} if view.context else made
+
+
+def _context(finding: Finding, view: View) -> dict[str, list[dict[str, Any]]]:
+    """The lines of a finding with some around them, those of its chain, and the others that matter."""
+    span = finding.span
+    last = min(span.end_line, span.line + _LONGEST)
+    around = [(span.path, line) for line in range(max(span.line - _AROUND, 1), last + _AROUND + 1)]
+    return {
+        "finding": _lines(around, view),
+        "chain": _lines([(step.path, step.line) for step in finding.chain], view),
+        "related": _lines([(place.path, place.line) for place in finding.related], view),
+    }
+
+
+def _lines(places: Iterable[tuple[str, int]], view: View) -> list[dict[str, Any]]:
+    """Lines of source; one that a file does not have is left out."""
+    return [
+        {"path": path, "line": line, **cell_of(path, line, view.look), "text": view.sources.line(path, line)}
+        for path, line in places
+        if line <= view.sources.count(path)
+    ]
 
 
 def cell_of(path: str, line: int, look: Look) -> dict[str, int | None]:

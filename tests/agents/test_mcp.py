@@ -61,6 +61,7 @@ def test_an_agent_goes_from_a_log_to_a_fix(tmp_path: Path) -> None:
     assert (log["recompiles"], log["limits_hit"]) == (3, 1)
     (one,) = found["findings"]
     assert (one["code"], one["place"], one["fix"]["applicability"]) == ("DYN101", "moe.py:11:9", "safe")
+    assert one["source"][2] == "11:         self.total += 1"
     assert one["chain"][0] == "train.py:5 compiled here"
     assert one["fix"]["edits"][0]["place"] == "moe.py:8:9-8:23"
     assert page["name"] == "mutated-scalar-attribute"

@@ -379,3 +379,23 @@ def test_every_machine_format_is_free_of_colour(root: Path) -> None:
         view = View(Look(colour=True, root=root, cwd=root), Sources(root), root)
         report = Report(root, (2, 13), 3, Compiled(0, 0), FINDINGS)
         assert "\x1b" not in formats.render(name, report, view)
+
+
+@pytest.mark.parametrize("name", ["json", "json-lines"])
+def test_context_holds_the_lines_that_a_finding_names(name: str, root: Path) -> None:
+    view = View(Look(root=root, cwd=root), Sources(root), root, context=True)
+    text = formats.render(name, Report(root, (2, 13), 3, COUNTS, (FINDINGS[0],)), view)
+    document = json.loads(text)
+    made = document["findings"][0] if name == "json" else document
+    context, lines = made.pop("context"), (root / made["path"]).read_text().split("\n")
+    around = [one["line"] for one in context["finding"]]
+    assert around == list(range(made["line"] - 2, around[-1] + 1))
+    assert around[-1] <= len(lines)
+    assert all(one["text"] == lines[one["line"] - 1] for one in context["finding"])
+    assert [one["line"] for one in context["chain"]] == [one["line"] for one in made["chain"]]
+    assert made == json.loads(rendered("json-lines", root, FINDINGS[0]))
+
+
+def test_context_is_refused_where_no_format_has_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run([".", "--context"]) == 2
+    assert "--context works with the formats json and json-lines only" in capsys.readouterr().err
