@@ -58,6 +58,8 @@ class Report:
     """Findings that the baseline knows."""
     unfinished: int = 0
     """Places that were not analysed to the end and that no finding here tells of."""
+    compiled_paths: frozenset[str] = frozenset()
+    """Files with compiled code, among all that were read."""
     outside: frozenset[str] = frozenset()
     """Files with findings whose compile entry, and not whose line, is in a file reported on."""
     lacks_entries: bool = False

@@ -69,6 +69,7 @@ def check(
         files=len(found.reported.union(error.path for error in found.errors)),
         outside=outside,
         compiled=judged.compiled,
+        compiled_paths=judged.hot_paths,
         findings=tuple(_advice_only(one) if one.span.path in outside else one for one in ordered),
         errors=errors,
         suppressed=len(_wanted(silenced, level)),

@@ -123,7 +123,7 @@ def _of_places(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
         uri = params.text_document.uri
-        if (view := await server.view(uri)) is None:
+        if (view := await server.view(uri)) is None or not view.is_compiled:
             return []
         compiled = await view.project.compiled_lines(view.verdict)
         return [*lenses.lenses(compiled, view.path, uri, view.verdict.places)]

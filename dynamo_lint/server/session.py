@@ -92,6 +92,11 @@ class View:
     """As the findings spell it."""
 
     @property
+    def is_compiled(self) -> bool:
+        """Whether any code of the file is compiled."""
+        return self.path in self.verdict.judgement.report.compiled_paths
+
+    @property
     def findings(self) -> list[Finding]:
         """Those in the file."""
         return [one for one in self.verdict.findings if one.span.path == self.path]
