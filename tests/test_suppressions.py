@@ -8,6 +8,7 @@ import pytest
 
 from dynamo_lint import selectors, suppressions
 from dynamo_lint.findings import Edit, Finding, Fix, Span
+from dynamo_lint.fixes.bytes import apply
 
 CATALOGUE = {
     "DYN101": "mutated-scalar-attribute",
@@ -309,3 +310,34 @@ def test_fix_of_an_idle_directive_is_one_edit_in_its_own_line() -> None:
     assert found.fix == Fix(
         "safe", "name an existing rule, or remove the comment", (Edit(Span("a.py", 1, 6, 1, 36), ""),)
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "silenced"),
+    [
+        ("x = 1\n", 1, "x = 1  # dynamo-lint: ignore[DYN101] why\n"),
+        ("x = f(\n    1,\n)\n", 2, "x = f(\n    1,\n)  # dynamo-lint: ignore[DYN101] why\n"),
+        ('x = """\na\n"""\n', 1, 'x = """\na\n"""  # dynamo-lint: ignore[DYN101] why\n'),
+        ("x = 1  # kept\n", 1, "x = 1  # kept  # dynamo-lint: ignore[DYN101] why\n"),
+        (
+            "x = 1  # dynamo-lint: ignore[DYN2] because\n",
+            1,
+            "x = 1  # dynamo-lint: ignore[DYN2, DYN101] because\n",
+        ),
+        (
+            "def f(\n    a,\n):\n    pass\n",
+            1,
+            "def f(\n    a,\n):  # dynamo-lint: ignore[DYN101] why\n    pass\n",
+        ),
+        ("x = (\n", 1, None),
+        ("# only a comment\n", 1, None),
+    ],
+)
+def test_a_comment_that_silences_a_rule_is_put_where_it_covers_the_statement(
+    text: str, line: int, silenced: str | None
+) -> None:
+    edit = suppressions.suppressing("a.py", text, line, "DYN101", "why")
+    assert (None if edit is None else apply(text.encode(), [edit]).decode()) == silenced
+    if silenced is not None:
+        (*_, made), _ = suppressions.read("a.py", silenced, CATALOGUE)
+        assert made.first <= line <= made.last

@@ -6,7 +6,6 @@ which paths are counted as on the command line.
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -67,19 +66,19 @@ class CompiledLine:
 
 def judge(question: Question, progress: Progress | None = None) -> Judgement:
     """The verdict on all that a question names, as `check` gives it; raises what that raises."""
-    with _work(question):
-        settings, found = read_inputs(_named(question), question.texts)
-        sources = Sources(found.root, found.given)
-        with _effort(question, settings, progress) as effort:
-            report = check(settings, found, catalogue(), sources, _accepted(settings), effort)
-        return Judgement(question, settings, found, sources, report)
+    os.chdir(question.folder)
+    settings, found = read_inputs(_named(question), question.texts)
+    sources = Sources(found.root, found.given)
+    with _effort(question, settings, progress) as effort:
+        report = check(settings, found, catalogue(), sources, _accepted(settings), effort)
+    return Judgement(question, settings, found, sources, report)
 
 
 def with_promised_fixes(judgement: Judgement, progress: Progress | None = None) -> tuple[Finding, ...]:
     """The findings, with the fixes as they can be made: each is tried in memory."""
     if not any(finding.fix is not None and finding.fix.edits for finding in judgement.report.findings):
         return judgement.report.findings
-    with _work(judgement.question), _effort(judgement.question, judgement.settings, progress) as effort:
+    with _effort(judgement.question, judgement.settings, progress) as effort:
         settings, found, sources = judgement.settings, judgement.found, judgement.sources
         accepted = _accepted(settings)
         return promised(judgement.report, settings, found, catalogue(), sources, accepted, effort).findings
@@ -87,7 +86,7 @@ def with_promised_fixes(judgement: Judgement, progress: Progress | None = None) 
 
 def with_safe_fixes(judgement: Judgement, path: str, progress: Progress | None = None) -> Rewritten:
     """The files as all safe fixes for the findings in one file leave them; nothing is written."""
-    with _work(judgement.question), _effort(judgement.question, judgement.settings, progress) as effort:
+    with _effort(judgement.question, judgement.settings, progress) as effort:
         found = replace(judgement.found, reported=frozenset({path}))
         accepted = _accepted(judgement.settings)
         return rewrite(judgement.settings, found, catalogue(), judgement.sources, False, accepted, effort)
@@ -96,7 +95,7 @@ def with_safe_fixes(judgement: Judgement, path: str, progress: Progress | None =
 def compiled_lines(judgement: Judgement, progress: Progress | None = None) -> tuple[CompiledLine, ...]:
     """The compiled functions of all files, each with the entry that its chain starts at."""
     settings, found, sources = judgement.settings, judgement.found, judgement.sources
-    with _work(judgement.question), _effort(judgement.question, settings, progress) as effort:
+    with _effort(judgement.question, settings, progress) as effort:
         content = read_content(settings.region_comment, found, sources, effort.store)
         regions = regions_of(settings, content, sources, effort)
         facts = facts_of(content, {one.function.path for one in regions.hot}, sources, effort)
@@ -136,21 +135,9 @@ def _accepted(settings: Settings) -> baseline.Baseline | None:
 
 
 @contextmanager
-def _work(question: Question) -> Iterator[None]:
-    """The working directory of a question; what it has left in memory is cleared away behind it.
-
-    The command line runs without a collector of garbage (`cli.main`), and a server runs for days.
-    """
-    os.chdir(question.folder)
-    try:
-        yield
-    finally:
-        gc.collect()
-
-
-@contextmanager
 def _effort(question: Question, settings: Settings, progress: Progress | None) -> Iterator[Effort]:
     """The cache, in one process: a server with threads must not fork."""
+    os.chdir(question.folder)
     store = open_store(settings.folder, None, lambda _: None) if question.cached else None
     try:
         yield Effort(store, 1, progress)

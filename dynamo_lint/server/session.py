@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import traceback
 import uuid
@@ -36,6 +37,8 @@ NOTEBOOKS = types.NotebookDocumentSyncOptions(
 WATCHED = ("**/*.{py,ipynb}", *(f"**/{name}" for name in FILE_NAMES), "**/{*.lock,requirements*.txt}")
 PATIENCE = 1.0
 """Seconds of work before the client is asked to show its progress."""
+REST = 1.0
+"""Seconds until memory is freed behind some work: nothing else runs meanwhile, so answers go first."""
 _BEAT = 0.2
 """Seconds between two messages about it."""
 
@@ -124,6 +127,8 @@ class Server(LanguageServer):
         """By project the diagnostics that the client has been told of, or could have asked for."""
         self._thread = ThreadPoolExecutor(1, "analysis")
         self._last_trouble = ""
+        self._rest: asyncio.TimerHandle | None = None
+        """When memory is freed next."""
 
     # --- what the client can do -------------------------------------------------------------------------
 
@@ -320,9 +325,19 @@ class Server(LanguageServer):
             if cancelled.is_set() or is_outdated():
                 raise Outdated
 
-        with self._shown(counts, cancelled):
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._thread, partial(_guarded, work, progress))
+        loop = asyncio.get_running_loop()
+        try:
+            with self._shown(counts, cancelled):
+                return await loop.run_in_executor(self._thread, partial(_guarded, work, progress))
+        finally:
+            if self._rest is None:
+                self._rest = loop.call_later(REST, self._collect)
+
+    def _collect(self) -> None:
+        """Free what an analysis has left: the command line runs without a collector (`cli.main`)."""
+        self._rest = None
+        if not self.is_shut_down:
+            self._thread.submit(gc.collect)
 
     @contextmanager
     def _shown(self, counts: list[int], cancelled: threading.Event) -> Iterator[None]:
