@@ -17,7 +17,7 @@ from dynamo_lint.run.rewrite import Rewritten
 from dynamo_lint.server.places import Places
 from dynamo_lint.server.positions import unit_offset
 from dynamo_lint.suppressions import suppressing
-from dynamo_lint.terminal import clipped
+from dynamo_lint.terminal import clean, clipped
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.dynamo-lint"
 KINDS = (types.CodeActionKind.QuickFix.value, FIX_ALL)
@@ -40,7 +40,7 @@ def actions(
     """The quick fixes of a finding: its own, and a comment that silences it; `about` is as it was shown."""
     if (fix := finding.fix) is not None and fix.edits:
         doubt = "" if fix.applicability == "safe" else " (unsafe: it can change what the code does)"
-        title = clipped(f"Fix {finding.code}: {fix.message}", _LONGEST_TITLE - len(doubt)) + doubt
+        title = clipped(clean(f"Fix {finding.code}: {fix.message}"), _LONGEST_TITLE - len(doubt)) + doubt
         try:
             edit = workspace_edit(_in_documents(fix.edits, places), places, versioned)
         except CannotOffer:

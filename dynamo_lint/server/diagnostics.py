@@ -9,6 +9,7 @@ from lsprotocol import types
 from dynamo_lint.findings import Finding
 from dynamo_lint.pages import page_url
 from dynamo_lint.server.places import Places
+from dynamo_lint.terminal import clean
 
 SOURCE = "dynamo-lint"
 _SEVERITIES = {
@@ -42,7 +43,7 @@ def _diagnostic(finding: Finding, where: types.Range, places: Places) -> types.D
         lines.append(f"fix: {finding.fix.message}")
     return types.Diagnostic(
         range=where,
-        message="\n".join(lines),
+        message="\n".join(map(clean, lines)),
         severity=_SEVERITIES[finding.severity],
         code=finding.code,
         code_description=types.CodeDescription(page_url(finding.code, finding.name)),
@@ -59,10 +60,10 @@ def _related(finding: Finding, places: Places) -> Iterator[types.DiagnosticRelat
         if (step.path, step.line) != here:
             column = _indent(places, step.path, step.line)
             location = places.line(step.path, step.line, column)
-            yield types.DiagnosticRelatedInformation(location, step.note)
+            yield types.DiagnosticRelatedInformation(location, clean(step.note))
     for other in finding.related:
         location = places.line(other.path, other.line, other.column)
-        yield types.DiagnosticRelatedInformation(location, other.message)
+        yield types.DiagnosticRelatedInformation(location, clean(other.message))
 
 
 def _indent(places: Places, path: str, line: int) -> int:

@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.pages import as_measured, load_pages
+from dynamo_lint.render.prose import markdown
 from dynamo_lint.server.places import Places
 
 
@@ -35,14 +36,14 @@ def covers(finding: Finding, line: int, column: int) -> bool:
 def _about(finding: Finding, places: Places) -> str:
     kinds = (finding.severity, finding.effect, finding.confidence)
     about = ", ".join(kind for kind in kinds if kind and kind != "certain")
-    lines = [f"**{finding.code} {finding.name}** ({about})", "", finding.message, ""]
+    lines = [f"**{finding.code} {finding.name}** ({about})", "", markdown(finding.message), ""]
     rows = [(step.path, step.line, step.note) for step in finding.chain]
     rows += [(other.path, other.line, other.message) for other in finding.related]
     for path, line, note in rows:
         location = places.line(path, line)
         number = location.range.start.line + 1
-        lines.append(f"- [{path}:{number}]({location.uri}#L{number}) {note}")
-    lines += ["", f"Cost: {finding.cost}"]
+        lines.append(f"- [{markdown(path)}:{number}](<{location.uri}#L{number}>) {markdown(note)}")
+    lines += ["", f"Cost: {markdown(finding.cost)}"]
     if finding.fix is not None:
-        lines += ["", f"Fix: {finding.fix.message}"]
+        lines += ["", f"Fix: {markdown(finding.fix.message)}"]
     return "\n".join(lines)

@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from dynamo_lint.server.analysis import CompiledLine
 from dynamo_lint.server.places import Places
-from dynamo_lint.terminal import counted, numbered
+from dynamo_lint.terminal import clean, counted, numbered
 
 
 def lenses(compiled: Iterable[CompiledLine], path: str, uri: str, places: Places) -> Iterator[types.CodeLens]:
@@ -24,7 +24,7 @@ def lenses(compiled: Iterable[CompiledLine], path: str, uri: str, places: Places
 
 def _title(function: CompiledLine, places: Places) -> str:
     file, line = function.entry
-    title = f"compiled from {file}:{numbered(places.sources.cell(file, line), line)}"
+    title = f"compiled from {clean(file)}:{numbered(places.sources.cell(file, line), line)}"
     if function.entries > 1:
         title += f" and {counted(function.entries - 1, 'other entry', 'other entries')}"
     return title if function.confidence == "certain" else f"{title} ({function.confidence})"

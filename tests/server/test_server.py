@@ -155,7 +155,7 @@ def test_a_hover_explains_the_finding_and_a_lens_names_the_compile_entry(pushed:
         document = types.TextDocumentIdentifier(moe.as_uri())
         hover = await client.text_document_hover_async(types.HoverParams(document, types.Position(10, 9)))
         assert "# DYN101" in hover.contents.value or "mutated-scalar-attribute" in hover.contents.value
-        assert f"[train.py:5]({(project / 'train.py').as_uri()}#L5) compiled here" in hover.contents.value
+        assert f"[train.py:5](<{(project / 'train.py').as_uri()}#L5>) compiled here" in hover.contents.value
         assert "Cost: one recompile per call" in hover.contents.value
         assert (
             await client.text_document_hover_async(types.HoverParams(document, types.Position(0, 0))) is None
