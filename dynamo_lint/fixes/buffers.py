@@ -293,6 +293,7 @@ def _declare(plan: Plan) -> Iterator[Edit]:
     file, declared = plan.init.file, plan.declaration
     statement = declared.statement
     yield from plan.imports
+    yield from _moves(plan) if plan.unlisted is not None else ()
     if statement.lineno > plan.init.parent_call.lineno and isinstance(declared.target, ast.Attribute):
         yield apart(file, statement, {declared.target: plan.start}, ())
         return
@@ -302,6 +303,35 @@ def _declare(plan: Plan) -> Iterator[Edit]:
         raise Unclear("it is set before `super().__init__()`")
     yield file.remove_with_gap(statement)
     yield file.insert_after(plan.init.parent_call, plan.start)
+
+
+def _moves(plan: Plan) -> Iterator[Edit]:
+    """Lines of `_apply` that move a tensor which is no buffer with its module, as `.to(device)` does buffers.
+
+    Left on the CPU, it would be updated there by a kernel of its own, which a C++ compiler builds: on an H100
+    the first ten steps took 88 s once instead of 34 s, and the rest ran 15 % slower (bench/gpu).
+    """
+    file, init = plan.init.file, plan.init.node
+    body = file.parents[init].body  # type: ignore[attr-defined]
+    own = next((node for node in body if isinstance(node, ast.FunctionDef) and node.name == "_apply"), None)
+    if own is None:
+        me, outer = init.args.args[0].arg, file.indent(init)
+        inner = outer + file.indent(init.body[0]).removeprefix(outer)
+        yield file.add_lines(
+            init,
+            "",
+            f"{outer}def _apply({me}, fn, recurse=True):",
+            f"{inner}super()._apply(fn, recurse)",
+            f"{inner}{me}.{plan.family.name} = fn({me}.{plan.family.name})",
+            f"{inner}return {me}",
+        )
+        return
+    match own.args.args, own.body[-1]:
+        case [ast.arg(me), ast.arg(moving), *_], ast.Return(ast.Name(what)) as end if (
+            what == me and len(own.body) > 1
+        ):
+            name = f"{me}.{plan.family.name}"
+            yield file.insert_before(end, f"{name} = {moving}({name})")
 
 
 def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:

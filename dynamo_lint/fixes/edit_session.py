@@ -108,9 +108,13 @@ class OpenFile:
 
     def insert_after(self, statement: ast.stmt, text: str) -> Edit:
         """A new line below a statement, indented like it."""
+        return self.add_lines(statement, f"{self.indent(statement)}{text}")
+
+    def add_lines(self, statement: ast.stmt, *lines: str) -> Edit:
+        """New lines below a statement, as they are."""
         line = statement.end_lineno or statement.lineno
         end = len(self.lines[line - 1]) + 1
-        return Edit(Span(self.path, line, end, line, end), f"\n{self.indent(statement)}{text}")
+        return Edit(Span(self.path, line, end, line, end), "".join(f"\n{text}" for text in lines))
 
     def remove(self, statement: ast.stmt) -> Edit:
         """Take a statement out with its line."""

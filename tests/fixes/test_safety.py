@@ -204,6 +204,31 @@ def test_a_number_becomes_no_buffer_where_something_else_is_done_to_all_buffers(
     assert why in message
 
 
+APPLY = "\n\n    def _apply(self, fn, recurse=True):\n        super()._apply(fn, recurse)\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "moved"),
+    [
+        ("", f"{APPLY}        self._calls = fn(self._calls)\n        return self\n"),
+        (
+            f"{APPLY}        self.table = fn(self.table)\n        return self\n",
+            "        self.table = fn(self.table)\n        self._calls = fn(self._calls)\n        return self\n",
+        ),
+        (f"{APPLY}        return self.moved()\n", f"{APPLY}        return self.moved()\n"),
+    ],
+    ids=["a method of its own", "one that the class has", "not one of another shape"],
+)
+def test_a_tensor_that_is_no_buffer_moves_with_its_module(here: Path, more: str, moved: str) -> None:
+    (here / "model.py").write_text(MODEL.replace("_calls = 0\n", f"_calls = 0\n{more}"))
+    (here / "main.py").write_text(f"{MAIN}import torch.distributed as dist\n")
+    cli.run([".", "--no-cache", "-q", "--fix", "--select", "DYN101"])
+    text = (here / "model.py").read_text()
+    assert moved in text
+    assert text.count("_calls = fn(") == moved.count("_calls = fn(")
+    assert "self._calls = torch.zeros((), dtype=torch.long)" in text
+
+
 @pytest.mark.parametrize("name", ["__calls", "training"])
 def test_a_name_that_no_buffer_can_have_is_left_alone(
     here: Path, capsys: pytest.CaptureFixture[str], name: str
