@@ -22,7 +22,9 @@ from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
 if TYPE_CHECKING:
     from dynamo_lint.baseline import Baseline
     from dynamo_lint.discovery import Discovered
+    from dynamo_lint.older import Older
     from dynamo_lint.report import Report
+    from dynamo_lint.run.reading import Effort
     from dynamo_lint.run.rewrite import Rewritten
     from dynamo_lint.sources import Sources
 
@@ -73,6 +75,9 @@ rule_option, fix_option = section("Rules"), section("Fixes")
     "--baseline", type=common.FILE, metavar="FILE", help="Report only findings that are not in this file."
 )
 @common.status_option("--update-baseline", is_flag=True, help="Write all findings to the baseline file.")
+@common.status_option(
+    "--since", metavar="REV", help="Report only findings that are new since the merge base with REV."
+)
 @common.file_options
 @common.files_option(
     "--stdin-filename", type=common.PATH, metavar="NAME", help="File name of the text on stdin (path `-`)."
@@ -106,6 +111,7 @@ def check(
     diff: bool,
     quiet: bool,
     verbose: bool,
+    since: str | None,
     **given: Any,
 ) -> None:
     """Lint Python files, notebooks and folders (the default command); `-` reads stdin."""
@@ -130,20 +136,23 @@ def check(
     if not quiet:
         output.warn_of_links(found, verbose)
         output.warn_of_version(settings)
+    if since is not None and update_baseline:
+        raise click.UsageError("--update-baseline writes all findings, and --since leaves out older ones")
     accepted = _baseline(settings, update_baseline, given["baseline"] is not None)
     sources = Sources(found.root, found.given)
     with (
         output.Progress(not quiet) as progress,
         common.effort(settings, given, progress, quiet) as means,
     ):
+        older = _older(since, settings, found, rules, sources, means)
         if fix or diff:
             from dynamo_lint.run.rewrite import promised, rewrite
 
-            done = rewrite(settings, found, rules, sources, unsafe_fixes, accepted, means)
+            done = rewrite(settings, found, rules, sources, unsafe_fixes, accepted, means, older)
             if diff:
                 fixed = Sources(found.root, {**found.given, **done.files})
                 left = replace(
-                    done, report=promised(done.report, settings, found, rules, fixed, accepted, means)
+                    done, report=promised(done.report, settings, found, rules, fixed, accepted, means, older)
                 )
                 return _show(left, found, sources, output_file, quiet, exit_zero)
             if found.given:
@@ -151,11 +160,11 @@ def check(
             _put_in_place(done, found, sources)
             sources = Sources(found.root, found.given)
         known = None if update_baseline else accepted
-        report = run_check(settings, found, rules, sources, known, means)
+        report = run_check(settings, found, rules, sources, known, means, older)
         if not update_baseline and any(one.fix is not None and one.fix.edits for one in report.findings):
             from dynamo_lint.run.rewrite import promised
 
-            report = promised(report, settings, found, rules, sources, known, means)
+            report = promised(report, settings, found, rules, sources, known, means, older)
     if update_baseline and accepted is not None:
         told = _accept(accepted, report, found, settings, rules)
         return None if quiet else say(told)
@@ -215,6 +224,22 @@ def _baseline(settings: Settings, update: bool, named: bool) -> Baseline | None:
     if update and not file.exists():
         return Baseline(file.absolute())
     return read(file, named)
+
+
+def _older(
+    revision: str | None,
+    settings: Settings,
+    found: Discovered,
+    catalogue: Mapping[str, str],
+    sources: Sources,
+    means: Effort,
+) -> Older | None:
+    """The findings that were there before, if a revision says what that means."""
+    if revision is None:
+        return None
+    from dynamo_lint.run.since import older_findings  # late: it starts git, which no other run does
+
+    return older_findings(revision, settings, found, catalogue, sources, means)
 
 
 def _accept(

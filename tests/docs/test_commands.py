@@ -132,7 +132,8 @@ def run(command: str, project: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", command.replace("/scratch/", f"{project}/")],
         cwd=project,
-        env={"PATH": f"{project}/bin:/usr/bin:/bin", "HOME": f"{project}/home", "PYTHONPATH": str(ROOT)},
+        env={"PATH": f"{project}/bin:/usr/bin:/bin", "HOME": f"{project}/home", "PYTHONPATH": str(ROOT)}
+        | {"GITHUB_BASE_REF": "main"},
         capture_output=True,
         text=True,
         check=False,
@@ -172,6 +173,14 @@ def project(tmp_path: Path) -> Path:
         program.parent.mkdir(exist_ok=True)
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
+    git = ("git", "-c", "user.name=reader", "-c", "user.email=reader@example.org")
+    for words in (
+        ("init", "--quiet", "-b", "main"),
+        ("add", "--all"),
+        ("commit", "--quiet", "-m", "first"),
+        ("update-ref", "refs/remotes/origin/main", "HEAD"),
+    ):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True)
     return tmp_path
 
 
