@@ -73,12 +73,13 @@ class DefaultGroup(click.Group):
         return [*found, CompletionItem(incomplete, type="file")]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands, and by name the options of the one that is meant without a name."""
+        """The commands, and the names of the options of the one that is meant without a name."""
         self.format_commands(ctx, formatter)
         check = self.get_command(ctx, "check")
         if check is not None:
             with formatter.section("Options of check (`dynamo-lint check --help` explains them)"):
-                formatter.write_dl(overview(check, ctx))
+                # After the mark \b click leaves lines as they are; it would break them at hyphens.
+                formatter.write_text(f"\b\n{overview(check, ctx)}")
 
 
 @click.group(

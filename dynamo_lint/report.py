@@ -53,6 +53,16 @@ class Since:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """The patch on whose lines a report is."""
+
+    name: str
+    """The file, as it was named."""
+    elsewhere: int
+    """Findings that are not reported, because they have no line that it adds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All that a renderer, the summary and the exit status need."""
 
@@ -69,6 +79,7 @@ class Report:
     accepted: int = 0
     """Findings that the baseline knows."""
     since: Since | None = None
+    change: Change | None = None
     unfinished: int = 0
     """Places that were not analysed to the end and that no finding here tells of."""
     outside: frozenset[str] = frozenset()

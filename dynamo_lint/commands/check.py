@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dynamo_lint.baseline import Baseline
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.older import Older
+    from dynamo_lint.patch import Patch
     from dynamo_lint.report import Report
     from dynamo_lint.run.reading import Effort
     from dynamo_lint.run.rewrite import Rewritten
@@ -78,6 +79,12 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 @common.status_option(
     "--since", metavar="REV", help="Report only findings that are new since the merge base with REV."
 )
+@common.status_option(
+    "--diff-file",
+    type=common.FILE,
+    metavar="FILE",
+    help="Report only findings on lines that this patch adds.",
+)
 @common.file_options
 @common.files_option(
     "--stdin-filename", type=common.PATH, metavar="NAME", help="File name of the text on stdin (path `-`)."
@@ -112,6 +119,7 @@ def check(
     quiet: bool,
     verbose: bool,
     since: str | None,
+    diff_file: Path | None,
     **given: Any,
 ) -> None:
     """Lint Python files, notebooks and folders (the default command); `-` reads stdin."""
@@ -136,6 +144,7 @@ def check(
     if not quiet:
         output.warn_of_links(found, verbose)
         output.warn_of_version(settings)
+    patch = _patch(diff_file, fix or diff or update_baseline, bool(texts))
     if since is not None and update_baseline:
         raise click.UsageError("--update-baseline writes all findings, and --since leaves out older ones")
     accepted = _baseline(settings, update_baseline, given["baseline"] is not None)
@@ -168,6 +177,10 @@ def check(
     if update_baseline and accepted is not None:
         told = _accept(accepted, report, found, settings, rules)
         return None if quiet else say(told)
+    if patch is not None:
+        from dynamo_lint.run.changed import on_changed_lines
+
+        report = on_changed_lines(report, patch, (output.repository(found.root), Path.cwd()), sources)
     output.present(report, sources, settings, color, output_file, statistics)
     if not quiet:
         output.conclude(report, settings, color, output_file)
@@ -240,6 +253,23 @@ def _older(
     from dynamo_lint.run.since import older_findings  # late: it starts git, which no other run does
 
     return older_findings(revision, settings, found, catalogue, sources, means)
+
+
+def _patch(file: Path | None, rewrites: bool, is_read: bool) -> Patch | None:
+    """The patch on whose lines findings are wanted, from a file or from stdin."""
+    if file is None:
+        return None
+    if rewrites:
+        raise click.UsageError(
+            "--diff-file says what is shown; it goes with no --fix, --diff or --update-baseline"
+        )
+    from dynamo_lint.patch import read
+
+    if file != common.STDIN:
+        return read(file)
+    if is_read:
+        raise click.UsageError("stdin cannot be both the code and the patch; name a file with --diff-file")
+    return read(Path("<stdin>"), sys.stdin.buffer.read() if sys.stdin is not None else b"")
 
 
 def _accept(

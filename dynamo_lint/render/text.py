@@ -226,7 +226,13 @@ def summary(report: Report, look: Look, assumed: bool = True) -> str:
     if report.accepted:
         lines.append(f"{counted(report.accepted, 'finding')} accepted by the baseline.")
     if report.since is not None:
-        lines.append(_since(report.since, len(report.findings)))
+        hidden = report.change.elsewhere if report.change is not None else 0
+        lines.append(_since(report.since, len(report.findings) + hidden))
+    if report.change is not None:
+        lines.append(
+            f"{counted(report.change.elsewhere, 'finding')} not shown: "
+            f"not on a line that {clean(report.change.name)} adds."
+        )
     lines += [*_compiled_elsewhere(report, look), *_fixable(report)]
     hazards = sorted({finding.code for finding in report.findings if finding.code not in LINT_RULES})
     if hazards:

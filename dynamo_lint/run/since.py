@@ -68,7 +68,7 @@ def older_findings(
     sources: Sources,
     effort: Effort = ALONE,
 ) -> Older:
-    """What the merge base of a revision and HEAD has to report."""
+    """The findings of the merge base of a revision and HEAD."""
     git.check_revision(revision)
     first = found.named[0]
     repository = git.open_repository(first if first.is_dir() else first.parent)
@@ -109,7 +109,7 @@ def _keys(
 
 
 def _named_there(base: Base, named: Sequence[Path]) -> list[Path]:
-    """What is to be linted in the commit, so that it reads what the working tree reads for some paths."""
+    """The paths to lint in the commit, so that it reads what the working tree reads for some paths."""
     wanted: dict[Path, None] = {}
     for path in named:
         if not (path.is_dir() and base.there(path).is_dir()):
