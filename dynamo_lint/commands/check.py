@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,8 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 @common.region_options
 @fix_option("--fix", is_flag=True, help="Apply safe fixes, then report the remaining findings.")
 @fix_option("--unsafe-fixes", is_flag=True, help="Also apply fixes that can change behaviour.")
-@fix_option("--diff", is_flag=True, help="Print the changes --fix would make; exit 1 if there are any.")
+@fix_option("--diff", is_flag=True, help="Print what --fix would change; exit 1 if anything.")
+@fix_option("--add-ignore", metavar="REASON", help="Silence what is reported, with this reason.")
 @common.status_option(
     "--fail-level",
     type=click.Choice(SEVERITIES),
@@ -76,14 +77,12 @@ rule_option, fix_option = section("Rules"), section("Fixes")
     "--baseline", type=common.FILE, metavar="FILE", help="Report only findings that are not in this file."
 )
 @common.status_option("--update-baseline", is_flag=True, help="Write all findings to the baseline file.")
-@common.status_option(
-    "--since", metavar="REV", help="Report only findings that are new since the merge base with REV."
-)
+@common.status_option("--since", metavar="REV", help="Report only what is new since the branch point.")
 @common.status_option(
     "--diff-file",
     type=common.FILE,
     metavar="FILE",
-    help="Report only findings on lines that this patch adds.",
+    help="Report only what lines of this patch cause.",
 )
 @common.file_options
 @common.files_option(
@@ -120,11 +119,11 @@ def check(
     verbose: bool,
     since: str | None,
     diff_file: Path | None,
+    add_ignore: str | None,
     **given: Any,
 ) -> None:
     """Lint Python files, notebooks and folders (the default command); `-` reads stdin."""
     from dynamo_lint.commands import output
-    from dynamo_lint.run.check import check as run_check
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
 
@@ -144,7 +143,9 @@ def check(
     if not quiet:
         output.warn_of_links(found, verbose)
         output.warn_of_version(settings)
-    patch = _patch(diff_file, fix or diff or update_baseline, bool(texts))
+    rewrites = fix or diff or update_baseline
+    add_ignore = _reason(add_ignore, rewrites, bool(texts))
+    patch = _patch(diff_file, rewrites, bool(texts))
     if since is not None and update_baseline:
         raise click.UsageError("--update-baseline writes all findings, and --since leaves out older ones")
     accepted = _baseline(settings, update_baseline, given["baseline"] is not None)
@@ -154,33 +155,27 @@ def check(
         common.effort(settings, given, progress, quiet) as means,
     ):
         older = _older(since, settings, found, rules, sources, means)
+        run = _Run(settings, found, rules, accepted, means, older, patch)
         if fix or diff:
-            from dynamo_lint.run.rewrite import promised, rewrite
-
-            done = rewrite(settings, found, rules, sources, unsafe_fixes, accepted, means, older)
+            done = run.rewritten(sources, unsafe_fixes)
             if diff:
                 fixed = Sources(found.root, {**found.given, **done.files})
-                left = replace(
-                    done, report=promised(done.report, settings, found, rules, fixed, accepted, means, older)
-                )
+                left = replace(done, report=run.with_promises(done.report, fixed))
                 return _show(left, found, sources, output_file, quiet, exit_zero)
             if found.given:
                 return _pass_on(done, found, sources, quiet, exit_zero)
             _put_in_place(done, found, sources)
+        elif add_ignore is not None:
+            _put_in_place(run.silenced(add_ignore, sources), found, sources, "silenced")
+        if fix or add_ignore is not None:
             sources = Sources(found.root, found.given)
-        known = None if update_baseline else accepted
-        report = run_check(settings, found, rules, sources, known, means, older)
-        if not update_baseline and any(one.fix is not None and one.fix.edits for one in report.findings):
-            from dynamo_lint.run.rewrite import promised
-
-            report = promised(report, settings, found, rules, sources, known, means, older)
+        if update_baseline:
+            report = replace(run, accepted=None).linted(sources)
+        else:
+            report = run.on_patch(run.with_promises(run.linted(sources), sources), sources)
     if update_baseline and accepted is not None:
         told = _accept(accepted, report, found, settings, rules)
         return None if quiet else say(told)
-    if patch is not None:
-        from dynamo_lint.run.changed import on_changed_lines
-
-        report = on_changed_lines(report, patch, (output.repository(found.root), Path.cwd()), sources)
     output.present(report, sources, settings, color, output_file, statistics)
     if not quiet:
         output.conclude(report, settings, color, output_file)
@@ -189,6 +184,66 @@ def check(
     if report.fails and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What is linted, and how: the same for each look at the files."""
+
+    settings: Settings
+    found: Discovered
+    rules: Mapping[str, str]
+    accepted: Baseline | None
+    means: Effort
+    older: Older | None
+    patch: Patch | None
+
+    def linted(self, sources: Sources) -> Report:
+        """The report on the files as they are in `sources`."""
+        from dynamo_lint.run.check import check as run_check
+
+        return run_check(
+            self.settings, self.found, self.rules, sources, self.accepted, self.means, self.older
+        )
+
+    def on_patch(self, report: Report, sources: Sources) -> Report:
+        """The part of a report that a patch has to do with, if there is one."""
+        if self.patch is None:
+            return report
+        from dynamo_lint.commands.output import repository
+        from dynamo_lint.run.changed import on_changed_lines
+
+        return on_changed_lines(report, self.patch, (repository(report.root), Path.cwd()), sources)
+
+    def rewritten(self, sources: Sources, unsafe: bool) -> Rewritten:
+        """The files with their fixes."""
+        from dynamo_lint.run.rewrite import rewrite
+
+        return rewrite(
+            *(self.settings, self.found, self.rules, sources), unsafe, self.accepted, self.means, self.older
+        )
+
+    def with_promises(self, report: Report, sources: Sources) -> Report:
+        """The report with each fix as `--fix` would make it."""
+        if not any(one.fix is not None and one.fix.edits for one in report.findings):
+            return report
+        from dynamo_lint.run.rewrite import promised
+
+        return promised(
+            report, self.settings, self.found, self.rules, sources, self.accepted, self.means, self.older
+        )
+
+    def silenced(self, reason: str, sources: Sources) -> Rewritten:
+        """The files with a comment for each finding that is reported."""
+        from dynamo_lint.run.ignore import silence
+        from dynamo_lint.sources import Sources
+
+        def lint(files: Mapping[str, bytes]) -> Report:
+            texts = Sources(self.found.root, {**self.found.given, **files})
+            return self.on_patch(self.linted(texts), texts)
+
+        report = self.on_patch(self.linted(sources), sources)
+        return silence(reason, report, self.found, sources, lint)
 
 
 def _standard_input(paths: tuple[Path, ...], name: Path | None) -> tuple[tuple[Path, ...], dict[Path, bytes]]:
@@ -272,6 +327,21 @@ def _patch(file: Path | None, rewrites: bool, is_read: bool) -> Patch | None:
     return read(Path("<stdin>"), sys.stdin.buffer.read() if sys.stdin is not None else b"")
 
 
+def _reason(text: str | None, rewrites: bool, is_read: bool) -> str | None:
+    """The reason that comments are to give, if any are to be written."""
+    if text is None:
+        return None
+    if rewrites:
+        raise click.UsageError(
+            "--add-ignore goes with no --fix, --diff or --update-baseline; run one after the other"
+        )
+    if is_read:
+        raise click.UsageError("--add-ignore changes files, and stdin is none; name the file")
+    from dynamo_lint.run.ignore import check_reason
+
+    return check_reason(text)
+
+
 def _accept(
     baseline: Baseline, report: Report, found: Discovered, settings: Settings, catalogue: Mapping[str, str]
 ) -> str:
@@ -319,7 +389,7 @@ def _pass_on(done: Rewritten, found: Discovered, sources: Sources, quiet: bool, 
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _put_in_place(done: Rewritten, found: Discovered, sources: Sources) -> None:
+def _put_in_place(done: Rewritten, found: Discovered, sources: Sources, did: str = "fixed") -> None:
     """Write the files, and say what was done, one line each."""
     from dynamo_lint.run.write import tidy, write
 
@@ -329,17 +399,20 @@ def _put_in_place(done: Rewritten, found: Discovered, sources: Sources) -> None:
     fixed = [one for one in done.applied if one.fix and {e.span.path for e in one.fix.edits}.isdisjoint(left)]
     for path, why in sorted(left.items()):
         say(f"{_from_here(found.root / path)} was not changed: {why}")
-    _say_refused(done, found, sources)
+    _say_refused(done, found, sources, did)
     if written:
-        click.echo(f"Fixed {counted(len(fixed), 'finding')} in {counted(len(written), 'file')}.", err=True)
+        click.echo(
+            f"{did.capitalize()} {counted(len(fixed), 'finding')} in {counted(len(written), 'file')}.",
+            err=True,
+        )
 
 
-def _say_refused(done: Rewritten, found: Discovered, sources: Sources) -> None:
-    """Say of each fix that was tried and not made why, one line each."""
+def _say_refused(done: Rewritten, found: Discovered, sources: Sources, did: str = "fixed") -> None:
+    """Say of each change that was tried and not made why, one line each."""
     for finding, why in done.refused:
         path, line = finding.span.path, finding.span.line
         place = f"{_from_here(found.root / path)}:{numbered(sources.cell(path, line), line)}"
-        say(f"{place} {finding.code} was not fixed: {why}")
+        say(f"{place} {finding.code} was not {did}: {why}")
 
 
 def _from_here(path: Path) -> str:
