@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamo_lint.commands import common
+from dynamo_lint.commands.destinations import Output, complete_format, destinations, read_outputs
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import OUTPUT_FORMATS, Settings
 from dynamo_lint.findings import SEVERITIES
@@ -92,9 +93,12 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 @common.files_option("--show-settings", is_flag=True, help="Print the settings in effect.")
 @common.output_option(
     "--output-format",
-    type=click.Choice(OUTPUT_FORMATS),
+    "asked",
+    multiple=True,
+    callback=read_outputs,
+    shell_complete=complete_format,
     metavar="FORMAT",
-    help="One of " + ", ".join(OUTPUT_FORMATS) + ".",
+    help="One or more of " + ", ".join(OUTPUT_FORMATS) + "; as FORMAT:FILE into a file.",
 )
 @common.output_file_option("findings")
 @common.output_option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
@@ -104,6 +108,7 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 @common.output_option("-v", "--verbose", is_flag=True, help="Also print the files and settings used.")
 def check(
     paths: tuple[Path, ...],
+    asked: tuple[Output, ...],
     output_file: Path | None,
     exit_zero: bool,
     statistics: bool,
@@ -128,7 +133,10 @@ def check(
     from dynamo_lint.sources import Sources
 
     paths, texts = _standard_input(paths, stdin_filename)
+    outputs = destinations(asked, output_file)
+    given["output_format"] = outputs[-1].format if outputs else None
     settings, found = common.prepare(paths, given, texts)
+    outputs = outputs or (Output(settings.output_format, output_file),)
     rules = catalogue()
     _check_selectors(given, rules)
     if show_files or show_settings:
@@ -136,7 +144,7 @@ def check(
         text = output.configuration_text(settings) if show_settings else files
         return output.deliver(text, output_file)
     common.check_places(settings)
-    if statistics and settings.output_format not in output.FOR_PEOPLE:
+    if statistics and not {one.format for one in outputs} <= {*output.FOR_PEOPLE}:
         raise click.UsageError("--statistics works with the formats full, concise and grouped only")
     if verbose:
         output.explain(settings, found)
@@ -176,9 +184,10 @@ def check(
     if update_baseline and accepted is not None:
         told = _accept(accepted, report, found, settings, rules)
         return None if quiet else say(told)
-    output.present(report, sources, settings, color, output_file, statistics)
+    for one in outputs:
+        output.present(report, sources, settings, color, one, statistics)
     if not quiet:
-        output.conclude(report, settings, color, output_file)
+        output.conclude(report, settings, color, outputs[-1])
     if report.lacks_entries:
         say("dynamo-lint: nothing in the project is compiled, and fail-on-nothing-compiled is set")
     if report.fails and not exit_zero:
