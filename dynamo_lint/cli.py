@@ -30,7 +30,10 @@ from dynamo_lint.trouble import (
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS = ("check", "regions", "rule", "confirm", "logs", "doctor")
+COMMANDS = (
+    *("check", "regions", "rule", "confirm", "logs", "doctor"),
+    *("init", "config", "config-schema", "clean"),
+)
 """Each is a module of `dynamo_lint.commands` that holds a click command of the same name."""
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -59,7 +62,8 @@ class DefaultGroup(click.Group):
         """Import the module of a command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"dynamo_lint.commands.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"dynamo_lint.commands.{name}"), name)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

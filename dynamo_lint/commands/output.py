@@ -211,14 +211,14 @@ def configuration_text(settings: Settings) -> str:
     for key in KEYS:
         value = getattr(settings, key.replace("-", "_"))
         shown = f"# {key} is not set" if value is None else f"{key} = {toml(key, value)}"
-        lines.append(f"{shown}  # {_origin(settings, key)}")
+        lines.append(f"{shown}  # {origin(settings, key)}")
     if settings.preset is not None:
         severity = toml("severity", PRESETS[settings.preset].severity)
         lines.append(f"# severity of the preset, where nothing above says otherwise: {severity}")
     return "".join(f"{clean(line)}\n" for line in lines)
 
 
-def _origin(settings: Settings, key: str) -> str:
+def origin(settings: Settings, key: str) -> str:
     """Where a setting comes from."""
     if key in settings.given:
         return "command line"

@@ -28,6 +28,7 @@ OUTPUT = re.compile(r"<!-- output: .*?<!-- /output -->", re.DOTALL)
 NOT_RUN = {
     "python3 -m venv": "it installs from the network: CI runs the one, and the example shows the other",
     "pip install": "it installs from the network",
+    "dynamo-lint init": "the project that stands in has a configuration already",
 }
 """How commands begin that are not run, and why."""
 PARTS = {
@@ -35,7 +36,7 @@ PARTS = {
     "_DYNAMO_LINT_COMPLETE=fish_source dynamo-lint | source": "_DYNAMO_LINT_COMPLETE=fish_source dynamo-lint",
 }
 """What is run of commands for a shell that may not be there."""
-PLACEHOLDERS = {"PATH…": "src", "NAME": "MoE.forward", "CODE": "DYN101"}
+PLACEHOLDERS = {"PATH…": "src", "NAME": "MoE.forward", "CODE": "DYN101", "KEY": "fail-level"}
 FOREIGN = {"--nproc-per-node", "--quiet", "--snapshot-update", "--check", "--all-under-torch"}
 """Options of other programs."""
 
