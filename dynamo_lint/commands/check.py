@@ -21,6 +21,8 @@ from dynamo_lint.terminal import clean, counted, numbered
 from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from dynamo_lint.baseline import Baseline
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.older import Older
@@ -35,13 +37,27 @@ def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip()) or None
 
 
+def _complete_codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    from dynamo_lint.selectors import completions
+
+    return [CompletionItem(word, help=about) for word, about in completions(incomplete)]
+
+
+_codes_option: dict[str, Any] = {
+    "multiple": True,
+    "callback": _codes,
+    "shell_complete": _complete_codes,
+    "metavar": "CODES",
+}
 rule_option, fix_option = section("Rules"), section("Fixes")
 
 
 @click.command(cls=SectionedCommand, short_help="Lint files, notebooks and folders (the default command).")
 @common.paths_argument
-@rule_option("--select", multiple=True, callback=_codes, metavar="CODES", help="Report only these rules.")
-@rule_option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Do not report these rules.")
+@rule_option("--select", **_codes_option, help="Report only these rules.")
+@rule_option("--ignore", **_codes_option, help="Do not report these rules.")
 @rule_option("--pedantic", is_flag=True, default=None, help="Report house-style notes as well.")
 @rule_option(
     "--torch-version",
