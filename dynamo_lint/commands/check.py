@@ -162,11 +162,7 @@ def check(
     common.check_places(settings)
     if statistics and not {one.format for one in outputs} <= {*output.FOR_PEOPLE}:
         raise click.UsageError("--statistics works with the formats full, concise and grouped only")
-    if verbose:
-        output.explain(settings, found)
-    if not quiet:
-        output.warn_of_links(found, verbose)
-        output.warn_of_version(settings)
+    _tell_before(settings, found, quiet, verbose)
     rewrites = fix or diff or update_baseline
     add_ignore = _reason(add_ignore, rewrites, bool(texts))
     patch = _patch(diff_file, rewrites, bool(texts))
@@ -211,9 +207,20 @@ def check(
     return None
 
 
+def _tell_before(settings: Settings, found: Discovered, quiet: bool, verbose: bool) -> None:
+    """Say what there is to say before a run."""
+    from dynamo_lint.commands import output
+
+    if verbose:
+        output.explain(settings, found)
+    if not quiet:
+        output.warn_of_links(found, verbose)
+        output.warn_of_version(settings)
+
+
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What is linted, and how: the same for each look at the files."""
+    """The subject and the means of a run: the same for each look at the files."""
 
     settings: Settings
     found: Discovered

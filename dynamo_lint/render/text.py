@@ -255,7 +255,8 @@ def verdict(report: Report) -> str:
     if not report.findings:
         if not report.compiled.functions:
             return "; ".join([f"Nothing was checked: no compiled code found in {files}", *gaps]) + "."
-        clean = f"No findings, but {', '.join(gaps)}" if gaps else "No findings"
+        none = "No findings" if report.since is None else "No new findings"
+        clean = f"{none}, but {', '.join(gaps)}" if gaps else none
         return f"{clean}: {_compiled(report)} in {files}."
     counts = Counter(finding.severity for finding in report.findings)
     severities = ", ".join(counted(counts[word], word) for word in reversed(SEVERITIES) if counts[word])

@@ -103,7 +103,7 @@ def _keys(
     moved = replace(settings, top=base.there(settings.home.absolute()), baseline=None)
     texts = Sources(before.root)
     content = read_content(settings.region_comment, before, texts)
-    heard = hear(moved, before, content, catalogue, texts, replace(effort, progress=None))
+    heard = hear(moved, before, content, catalogue, texts, effort)
     renamed = _renamed(base, found, sources)
     return [key_of(finding, renamed) for finding in heard.reported]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from dynamo_lint.run.check import check
 from dynamo_lint.run.since import older_findings
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
+from tests.notebooks import notebook
 
 HEAD = "import torch\nfrom torch import nn\n"
 BLOCK = """
@@ -197,6 +200,37 @@ def test_files_that_are_ignored_and_tracked_and_links_are_as_in_the_working_tree
     (repo / "gen/untracked.py").write_text(HEAD + block("U"))
     assert lint() == 0
     capsys.readouterr()
+
+
+def test_cells_of_a_notebook_and_text_on_stdin_are_compared(
+    repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repo / "n.ipynb").write_text(notebook(HEAD, block("N")))
+    commit()
+    (repo / "n.ipynb").rename(repo / "m.ipynb")
+    (repo / "m.ipynb").write_text(notebook("# above", HEAD, block("N"), block("New")))
+    assert lint() == 1
+    assert reported(capsys) == ["m.ipynb New"]
+    text = (HEAD + block("A") + block("B")).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert lint("-", "--stdin-filename", "a.py") == 1
+    assert reported(capsys) == ["a.py B"]
+
+
+def test_a_clean_run_says_that_nothing_is_new(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lint() == 0
+    assert capsys.readouterr().out.startswith("No new findings: 1 compiled function")
+
+
+def test_a_compile_that_is_new_makes_what_it_reaches_new(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "model.py").write_text(HEAD + block("M").partition("\nstep_M")[0])
+    commit()
+    (repo / "train.py").write_text("import torch\nfrom model import M\nstep = torch.compile(M())\n")
+    assert lint("train.py") == 1
+    assert reported(capsys) == ["model.py M"]
+    assert lint("model.py") == 1
 
 
 def test_a_submodule_counts_as_it_is_now(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
