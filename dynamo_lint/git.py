@@ -144,8 +144,9 @@ class Repository:
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise Trouble(f"git {command[0]} cannot be run in {self.top}: {error}") from None
-        if b"not a git repository" in done.stderr:
-            raise Trouble(f"{self.top}: is not a repository that git can read")
+        if fatal := re.search(rb"^fatal: (.+)$", done.stderr, re.MULTILINE):
+            said = fatal[1].decode("utf-8", "backslashreplace").strip()
+            raise Trouble(f"{self.top}: git cannot compare: {said}")
         return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
 
     @contextmanager

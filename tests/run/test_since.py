@@ -256,6 +256,7 @@ def test_a_submodule_counts_as_it_is_now(repo: Path, capsys: pytest.CaptureFixtu
         ("nope", "there is no revision 'nope' in "),
         ("main..work", "there is no revision 'main..work'"),
         ("main:a.py", "there is no revision 'main:a.py'"),
+        ("@{upstream}", "git cannot compare: no upstream configured for branch 'main'"),
     ],
 )
 def test_a_revision_that_is_none_is_named(
@@ -296,7 +297,7 @@ def test_a_folder_without_a_repository_or_commit_and_a_system_without_git(
     assert "is not in the repository" in capsys.readouterr().err
     (other / ".git").mkdir()
     assert lint(str(other)) == 2
-    assert "is not a repository that git can read" in capsys.readouterr().err
+    assert "git cannot compare: not a git repository" in capsys.readouterr().err
     of_git("init", "--quiet", cwd=other)
     assert lint(str(other), since="HEAD") == 2
     assert "has no commit yet" in capsys.readouterr().err
@@ -389,6 +390,17 @@ def test_names_and_links_of_a_tree_lead_nowhere_else(repo: Path, tmp_path: Path)
     assert lint(since="evil") == 0
 
 
+def test_a_repository_of_another_format_and_a_tree_without_end_are_refused(
+    repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git, "_MOST_ENTRIES", 1)
+    assert lint() == 2
+    assert "has more than 1 files" in capsys.readouterr().err
+    of_git("config", "core.repositoryFormatVersion", "7")
+    assert lint() == 2
+    assert "Expected git repo version" in capsys.readouterr().err
+
+
 def test_a_git_that_the_checkout_brings_along_is_not_started(
     repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -470,8 +482,8 @@ class History:
         return new
 
 
-def new_since(revision: str) -> list[str]:
-    found = discover([Path(".")], [])
+def new_since(revision: str, named: str = ".") -> list[str]:
+    found = discover([Path(named)], [])
     sources, rules = Sources(found.root), catalogue()
     older = older_findings(revision, Settings(), found, rules, sources)
     report = check(Settings(), found, rules, sources, older=older)
@@ -500,3 +512,6 @@ def test_what_a_history_adds_by_construction_is_what_is_new(here: Path, seed: in
     new |= history.change(2)
     new = {name for name in new if any(name in names for names in history.classes.values())}
     assert new_since("main") == sorted(new)
+    if seed % 3 == 1:  # part of it is as the whole says
+        path = history.random.choice([*history.classes])
+        assert new_since("main", path) == sorted(new.intersection(history.classes[path]))
