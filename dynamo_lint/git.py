@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,8 +36,8 @@ _ENVIRONMENT = {
 }
 _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF")
 """Variables that Git sets for hooks, or that name a program."""
-_SECONDS = 120
-"""Within which a command answers that does not list a whole tree."""
+_SECONDS, _SECONDS_FOR_ALL = 120, 1200
+"""Within which a command answers, and one that lists or reads a whole tree has ended."""
 _MOST_ENTRIES = 5_000_000
 """Files of a tree; some small repositories unfold to billions."""
 _PIECE = 1_000_000
@@ -142,8 +143,10 @@ class Repository:
                 timeout=_SECONDS,
                 check=False,
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise Trouble(f"git {command[0]} cannot be run in {self.top}: {error}") from None
+        except OSError as error:
+            raise Trouble(f"git cannot be run in {self.top}: {error.strerror}") from None
+        except subprocess.TimeoutExpired:
+            raise Trouble(f"{self.top}: `git {command[0]}` did not answer in {_SECONDS} seconds") from None
         if fatal := re.search(rb"^fatal: (.+)$", done.stderr, re.MULTILINE):
             said = fatal[1].decode("utf-8", "backslashreplace").strip()
             raise Trouble(f"{self.top}: git cannot compare: {said}")
@@ -162,11 +165,15 @@ class Repository:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
+        # A pipe in the place of a file of Git would never end.
+        limit = threading.Timer(_SECONDS_FOR_ALL, process.kill)
+        limit.start()
         try:
             yield process
             if process.wait() != 0:
                 raise Trouble(f"{self.top}: `git {command[0]}` failed; `git fsck` says what is damaged")
         finally:
+            limit.cancel()
             process.kill()
             _stream(process).close()
             process.wait()
@@ -209,8 +216,10 @@ def renames(old: Path, new: Path) -> dict[str, str]:
             timeout=_SECONDS,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise Trouble(f"git diff cannot be run: {error}") from None
+    except OSError as error:
+        raise Trouble(f"git cannot be run: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise Trouble(f"`git diff` did not answer in {_SECONDS} seconds") from None
     words = iter(os.fsdecode(done.stdout).split("\0"))
     found = {}
     for status in words:

@@ -401,6 +401,22 @@ def test_a_repository_of_another_format_and_a_tree_without_end_are_refused(
     assert "Expected git repo version" in capsys.readouterr().err
 
 
+def test_a_pipe_in_the_place_of_a_file_of_git_ends_the_run(
+    repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git, "_SECONDS", 0.3)
+    monkeypatch.setattr(git, "_SECONDS_FOR_ALL", 0.3)
+    name = of_git("rev-parse", "HEAD:a.py")
+    for file, message in (
+        (f"objects/{name[:2]}/{name[2:]}", "`git ls-tree` failed"),
+        ("HEAD", "did not answer in 0.3 seconds"),
+    ):
+        (repo / ".git" / file).unlink()
+        os.mkfifo(repo / ".git" / file)
+        assert lint() == 2
+        assert message in capsys.readouterr().err
+
+
 def test_a_git_that_the_checkout_brings_along_is_not_started(
     repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
