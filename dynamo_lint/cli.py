@@ -52,6 +52,8 @@ class DefaultGroup(click.Group):
             return super().parse_args(ctx, args)
         if not args or (args[0] not in COMMANDS and args[0] not in ("--help", "-h", "--version")):
             args = ["check", *args]
+        elif len(args) == 1 and Path(args[0]).is_dir():
+            say(f"`{args[0]}` is a command; `dynamo-lint ./{args[0]}` lints the folder")
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

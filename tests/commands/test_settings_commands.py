@@ -150,6 +150,16 @@ def test_a_key_that_is_none_is_met_with_a_guess_and_one_inside_with_its_table(
     assert capsys.readouterr().out.startswith("contract\n")
 
 
+def test_a_folder_that_has_the_name_of_a_command_is_told(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "config").mkdir()
+    (here / "config/a.py").write_text(COUNTER)
+    assert cli.run(["config"]) == 0
+    assert capsys.readouterr().err == "`config` is a command; `dynamo-lint ./config` lints the folder\n"
+    assert cli.run(["./config", "-q"]) == 1
+
+
 # --- init ------------------------------------------------------------------------------------------------
 
 
