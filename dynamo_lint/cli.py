@@ -30,7 +30,10 @@ from dynamo_lint.trouble import (
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS = ("check", "regions", "rule", "confirm", "logs", "doctor", "server", "mcp")
+COMMANDS = (
+    *("check", "regions", "rule", "confirm", "logs", "doctor", "server", "mcp"),
+    *("init", "config", "config-schema", "clean"),
+)
 """Each is a module of `dynamo_lint.commands` that holds a click command of the same name."""
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -49,6 +52,8 @@ class DefaultGroup(click.Group):
             return super().parse_args(ctx, args)
         if not args or (args[0] not in COMMANDS and args[0] not in ("--help", "-h", "--version")):
             args = ["check", *args]
+        elif len(args) == 1 and Path(args[0]).is_dir():
+            say(f"`{args[0]}` is a command; `dynamo-lint ./{args[0]}` lints the folder")
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -59,7 +64,8 @@ class DefaultGroup(click.Group):
         """Import the module of a command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"dynamo_lint.commands.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"dynamo_lint.commands.{name}"), name)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -73,12 +79,13 @@ class DefaultGroup(click.Group):
         return [*found, CompletionItem(incomplete, type="file")]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands, and by name the options of the one that is meant without a name."""
+        """The commands, and the names of the options of the one that is meant without a name."""
         self.format_commands(ctx, formatter)
         check = self.get_command(ctx, "check")
         if check is not None:
             with formatter.section("Options of check (`dynamo-lint check --help` explains them)"):
-                formatter.write_dl(overview(check, ctx))
+                # After the mark \b click leaves lines as they are; it would break them at hyphens.
+                formatter.write_text(f"\b\n{overview(check, ctx)}")
 
 
 @click.group(

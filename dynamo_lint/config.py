@@ -14,6 +14,8 @@ from dynamo_lint.contract import Contract, check_settings, read_contract
 from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.levels import CONFIDENCES, LEVELS, OLDER_WORDS, PRESETS, Choices, Override, Policy
 from dynamo_lint.raw_values import (
+    TEXT,
+    TEXTS,
     Keys,
     Reader,
     Wrong,
@@ -28,6 +30,9 @@ from dynamo_lint.raw_values import (
     selectors,
     strings,
     table,
+    table_of,
+    table_with,
+    takes,
     text,
 )
 from dynamo_lint.regions.options import RegionOptions
@@ -321,6 +326,7 @@ def _place(file: Path, content: str, keys: Keys) -> str:
     return f"{file}:{line}" if line else str(file)
 
 
+@takes({"type": "string", "pattern": r"^\s*\d+\.\d+(\.\d+)*\s*$"})
 def _torch_version(raw: object) -> tuple[int, int]:
     if isinstance(raw, float):
         # 2.10 would be read as 2.1.
@@ -328,6 +334,7 @@ def _torch_version(raw: object) -> tuple[int, int]:
     return parse_torch_version(raw if isinstance(raw, str) else "")
 
 
+@takes(TEXT)
 def _running(raw: object) -> str:
     """The versions that may run, which this one must be among."""
     wanted = text(raw)
@@ -340,6 +347,7 @@ def _compilers(example: str) -> Reader:
     """A reader of functions that compile, each with the position of its argument if `example` has one."""
     shape = re.compile(r"[^#]*[^\W\d]\w*" + (r"(#\d+)?" if "#" in example else ""))
 
+    @takes(TEXTS)
     def read(raw: object) -> tuple[str, ...]:
         words = strings(raw)
         if not all(map(shape.fullmatch, words)):
@@ -349,6 +357,7 @@ def _compilers(example: str) -> Reader:
     return read
 
 
+@takes(table_of(TEXTS))
 def _per_file_ignores(raw: object) -> dict[str, tuple[str, ...]]:
     """The selectors that are ignored in the files of each pattern."""
 
@@ -359,6 +368,7 @@ def _per_file_ignores(raw: object) -> dict[str, tuple[str, ...]]:
     return rows(raw, 'a table of paths, such as { "tests/**" = ["DYN1"] }', reader, PER_FILE_IGNORES)
 
 
+@takes(lambda: {"type": "array", "items": {**table_with(_OF_OVERRIDE), "required": ["paths"]}})
 def _overrides(raw: object) -> tuple[Override, ...]:
     """The overrides, in the order in which they count."""
     if not isinstance(raw, list) or not all(isinstance(one, Mapping) for one in raw):
@@ -366,6 +376,7 @@ def _overrides(raw: object) -> tuple[Override, ...]:
     return tuple(_override(one, number) for number, one in enumerate(raw))
 
 
+@takes({"enum": [*CONFIDENCES, *OLDER_WORDS]})
 def _confidence(raw: object) -> str:
     """A confidence by its name, or by the one that it had before."""
     return choice(*CONFIDENCES)(OLDER_WORDS.get(raw, raw) if isinstance(raw, str) else raw)
@@ -373,17 +384,7 @@ def _confidence(raw: object) -> str:
 
 def _override(raw: Mapping[str, object], number: int) -> Override:
     outer = OVERRIDES, number
-    readers: Mapping[str, Reader] = {
-        "paths": strings,
-        "select": selectors,
-        "extend-select": selectors,
-        "ignore": selectors,
-        "extend-ignore": selectors,
-        SEVERITY: _severity(*outer),
-        "min-confidence": _confidence,
-        "fail-level": choice(*SEVERITIES),
-    }
-    values = table(raw, readers, *outer)
+    values = table(raw, {**_OF_OVERRIDE, SEVERITY: _severity(*outer)}, *outer)
     paths = values.pop("paths", ())
     if not paths:
         raise Wrong(
@@ -396,6 +397,7 @@ def _override(raw: Mapping[str, object], number: int) -> Override:
 def _severity(*outer: str | int) -> Callable[[object], dict[str, str]]:
     """A reader of the levels in a table below some others."""
 
+    @takes(table_of({"enum": list(LEVELS)}))
     def read(raw: object) -> dict[str, str]:
         known = catalogue()
         for selector in raw if isinstance(raw, Mapping) else ():
@@ -404,6 +406,19 @@ def _severity(*outer: str | int) -> Callable[[object], dict[str, str]]:
         return rows(raw, wanted, lambda _: choice(*LEVELS), *outer, SEVERITY)
 
     return read
+
+
+_OF_OVERRIDE: Mapping[str, Reader] = {
+    "paths": strings,
+    "select": selectors,
+    "extend-select": selectors,
+    "ignore": selectors,
+    "extend-ignore": selectors,
+    SEVERITY: _severity(OVERRIDES),
+    "min-confidence": _confidence,
+    "fail-level": choice(*SEVERITIES),
+}
+"""The keys of a table of overrides."""
 
 
 def _path(pattern: str, *keys: str | int) -> str:

@@ -11,6 +11,8 @@ from sys import float_info
 from typing import TYPE_CHECKING, Any
 
 from dynamo_lint.raw_values import (
+    TEXT,
+    TEXTS,
     Keys,
     Reader,
     Wrong,
@@ -24,6 +26,9 @@ from dynamo_lint.raw_values import (
     stated,
     strings,
     table,
+    table_of,
+    table_with,
+    takes,
     text,
 )
 from dynamo_lint.selectors import closest
@@ -56,12 +61,14 @@ RANKS, XLA = "ranks > 1", "xla"
 """When a variable is looked at: in a job of several processes, or where XLA is installed."""
 
 
+@takes({"type": "string"})
 def _string(raw: object) -> str:
     if not isinstance(raw, str) or not raw.isprintable():
         raise ValueError('a string, such as "1"')
     return raw
 
 
+@takes({"type": "number", "minimum": 0})
 def _measure(raw: object) -> float:
     if not isinstance(raw, int | float) or isinstance(raw, bool) or not 0 <= raw <= float_info.max:
         raise ValueError("a number of 0 or more")
@@ -102,6 +109,7 @@ class Expectation:
         return self.equals if list(given) == ["equals"] else given
 
 
+@takes(table_of({"type": "integer", "minimum": 0}))
 def _expected_breaks(raw: object) -> tuple[ExpectedBreaks, ...]:
     wanted = 'a table of files, such as { "pkg/model.py" = 2 }'
     return tuple(rows(raw, wanted, _one, KEY, "expected-breaks").values())
@@ -119,6 +127,7 @@ def _one(place: str) -> Callable[[object], ExpectedBreaks]:
     return read
 
 
+@takes(TEXT)
 def _torch(raw: object) -> str:
     """The versions of torch that a team allows, as a specifier: `>=2.13, <3`."""
     specifier = text(raw)
@@ -126,6 +135,7 @@ def _torch(raw: object) -> str:
     return specifier
 
 
+@takes(table_of({"type": ["boolean", "number", "string"]}))
 def _settings(raw: object) -> tuple[tuple[str, SettingValue], ...]:
     wanted = "a table of settings, such as { capture_scalar_outputs = true }"
     return tuple(rows(raw, wanted, _setting, KEY, "settings").items())
@@ -144,6 +154,7 @@ def _setting(name: str) -> Callable[[object], SettingValue]:
     return read
 
 
+@takes(TEXT)
 def _function(raw: object) -> str:
     named = text(raw)
     if not re.fullmatch(r"[\w.]+:[\w.*]+", named):
@@ -151,10 +162,12 @@ def _function(raw: object) -> str:
     return named
 
 
+@takes(TEXTS)
 def _functions(raw: object) -> tuple[str, ...]:
     return tuple(_function(one) for one in strings(raw))
 
 
+@takes(lambda: table_of({"anyOf": [{"type": "string"}, table_with(_readers(Expectation))]}))
 def _environment(raw: object) -> tuple[tuple[str, Expectation], ...]:
     wanted = 'a table of variables, such as { TORCHINDUCTOR_FX_GRAPH_CACHE = "1" }'
     return tuple(rows(raw, wanted, _variable, KEY, "environment").items())
@@ -252,6 +265,7 @@ class Contract:
         return {key: tables.get(key, value) for key, value in stated(self).items()}
 
 
+@takes(lambda: table_with(_readers(Contract)))
 def read_contract(raw: object) -> Contract:
     """The contract in a table of the configuration; a ValueError says what is wrong with it."""
     if not isinstance(raw, Mapping):

@@ -59,6 +59,9 @@ NAMELESS = Path("<stdin>")
 Opinion = Callable[[str], "bool | None"]
 """Whether a path relative to the folder is ignored; folders end in a slash, and None is no opinion."""
 
+Excluded = Sequence[tuple[Path, Sequence[str]]]
+"""Sets of patterns of what is left out, each with the folder that it counts from."""
+
 _PLAIN = re.compile(r"[\w.\-]+", re.ASCII)
 """A pattern that is just a name."""
 _LARGEST_GITIGNORE = 100_000
@@ -318,6 +321,9 @@ class Discovered:
     """Content that stands in for what is on the disk, by path."""
     settings: Callable[[], tuple[str, ...]] = tuple
     """Looks for the configurations beside the files: only if the code builds something from such."""
+    named: tuple[Path, ...] = ()
+    """The paths that were asked for, absolute."""
+    exclude: Excluded = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,13 +373,14 @@ def base(paths: Sequence[Path], given: Collection[Path] = ()) -> Path:
 
 def discover(
     paths: Sequence[Path],
-    exclude: Sequence[tuple[Path, Sequence[str]]],
+    exclude: Excluded,
     force_exclude: bool = False,
     given: Mapping[Path, bytes] | None = None,
+    cwd: Path | None = None,
 ) -> Discovered:
     """Find the code for the given paths; each set of `exclude` patterns counts from its folder.
 
-    `given` holds the content of those paths that need not exist.
+    `given` holds the content of those paths that need not exist; `cwd` stands in for the current folder.
     """
     given = dict(given or {})
     base(paths, given)
@@ -402,7 +409,7 @@ def discover(
         walks |= {project: _walk(project, excludes, repositories, tops) for project in larger}
     reported = {file for folder in folders for file in walks[folder].files} | set(map(str, single))
     everything = {file for walk in walks.values() for file in walk.files} | reported | beside
-    root = _root([*named, *projects, *map(Path, beside)])
+    root = _root([*named, *projects, *map(Path, beside)], cwd or Path.cwd())
     top = os.path.join(root, "")
     passed_over = {file for walk in walks.values() for file in walk.passed_over} - reported
     outside = {file for walk in walks.values() for file in walk.outside} - reported
@@ -420,6 +427,8 @@ def discover(
         ),
         given={_relative(str(path), top): text for path, text in texts.items()},
         settings=partial(_settings, tuple(walks.values()), top),
+        named=tuple(named),
+        exclude=tuple(exclude),
     )
 
 
@@ -517,7 +526,7 @@ def _imported_stems(source: bytes, path: Path, top: Path) -> Iterator[Path]:
             yield from (base.joinpath(*parts[:count]) for count in range(1, len(parts) + 1))
 
 
-def _excludes(exclude: Sequence[tuple[Path, Sequence[str]]]) -> Ignores:
+def _excludes(exclude: Excluded) -> Ignores:
     """The patterns of the configuration and of the command line."""
     try:
         return Ignores(tuple((str(folder), patterns(lines)) for folder, lines in exclude))
@@ -627,8 +636,7 @@ def _left_out(path: Path, excludes: Ignores, repositories: Repositories) -> bool
     return omissions.match(str(path), path.is_dir())
 
 
-def _root(paths: Sequence[Path]) -> Path:
-    cwd = Path.cwd()
+def _root(paths: Sequence[Path], cwd: Path) -> Path:
     if all(path.is_relative_to(cwd) for path in paths):
         return cwd
     return Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))

@@ -12,6 +12,9 @@ from dynamo_lint.selectors import UnknownSelector, catalogue, closest, hint, mat
 T = TypeVar("T")
 Reader = Callable[[object], object]
 """Returns the value; a ValueError says what was expected."""
+R = TypeVar("R", bound=Reader)
+Schema = dict[str, Any]
+"""What a reader takes, as JSON Schema: it may allow more, where that cannot say it."""
 
 
 Key = str | int
@@ -28,6 +31,37 @@ class Wrong(ValueError):
         super().__init__(text)
         self.keys = keys
         """The way to it."""
+
+
+def takes(schema: Schema | Callable[[], Schema]) -> Callable[[R], R]:
+    """A decorator that notes what a reader takes."""
+
+    def note(reader: R) -> R:
+        vars(reader)["schema"] = schema
+        return reader
+
+    return note
+
+
+def schema_of(reader: Reader) -> Schema:
+    """The noted schema of a reader."""
+    schema = vars(reader)["schema"]
+    return dict(schema() if callable(schema) else schema)
+
+
+def table_of(inside: Schema) -> Schema:
+    """The schema of a table whose keys are names."""
+    return {"type": "object", "additionalProperties": inside}
+
+
+def table_with(readers: Mapping[str, Reader]) -> Schema:
+    """The schema of a table whose keys are known."""
+    properties = {key: schema_of(reader) for key, reader in readers.items()}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+TEXT: Schema = {"type": "string", "minLength": 1}
+TEXTS: Schema = {"type": "array", "items": TEXT}
 
 
 def table(raw: Mapping[str, object], readers: Mapping[str, Reader], *outer: Key) -> dict[str, Any]:
@@ -114,6 +148,7 @@ def quoted(raw: object) -> str:
             return str(raw)
 
 
+@takes(TEXTS)
 def strings(raw: object) -> tuple[str, ...]:
     """A list of strings that are not empty."""
     if not isinstance(raw, list) or not all(map(_is_text, raw)):
@@ -126,6 +161,7 @@ def _is_text(raw: object) -> bool:
     return isinstance(raw, str) and bool(raw.strip()) and raw.replace("\t", " ").isprintable()
 
 
+@takes(TEXTS)
 def selectors(raw: object) -> tuple[str, ...]:
     """A list of selectors, each of which names a rule."""
     words, known = strings(raw), catalogue()
@@ -134,6 +170,7 @@ def selectors(raw: object) -> tuple[str, ...]:
     return words
 
 
+@takes(TEXT)
 def text(raw: object) -> str:
     """A string that is not empty."""
     if not isinstance(raw, str) or not _is_text(raw):
@@ -141,6 +178,7 @@ def text(raw: object) -> str:
     return raw.strip()
 
 
+@takes({"type": "boolean"})
 def flag(raw: object) -> bool:
     """A truth value."""
     if not isinstance(raw, bool):
@@ -151,6 +189,7 @@ def flag(raw: object) -> bool:
 def number(least: int) -> Callable[[object], int]:
     """A reader of whole numbers that are large enough."""
 
+    @takes({"type": "integer", "minimum": least})
     def read(raw: object) -> int:
         if not isinstance(raw, int) or isinstance(raw, bool) or not least <= raw <= _LARGEST:
             raise ValueError(f"a whole number of {least} or more")
@@ -162,6 +201,7 @@ def number(least: int) -> Callable[[object], int]:
 def choice(*words: str) -> Callable[[object], str]:
     """A reader of one of some words."""
 
+    @takes({"enum": list(words)})
     def read(raw: object) -> str:
         if raw in words and isinstance(raw, str):
             return raw

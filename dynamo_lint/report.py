@@ -41,6 +41,28 @@ class Compiled:
 
 
 @dataclass(frozen=True, slots=True)
+class Since:
+    """The earlier state that a report leaves out the findings of."""
+
+    revision: str
+    """As it was named."""
+    commit: str
+    """Where the working tree and the revision part."""
+    older: int
+    """Findings that are not reported, because that commit has them as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The patch on whose lines a report is."""
+
+    name: str
+    """The file, as it was named."""
+    elsewhere: int
+    """Findings that are not reported, because they have no line that it adds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All that a renderer, the summary and the exit status need."""
 
@@ -56,6 +78,8 @@ class Report:
     """Findings silenced by a comment."""
     accepted: int = 0
     """Findings that the baseline knows."""
+    since: Since | None = None
+    change: Change | None = None
     unfinished: int = 0
     """Places that were not analysed to the end and that no finding here tells of."""
     compiled_paths: frozenset[str] = frozenset()

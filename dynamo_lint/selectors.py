@@ -56,6 +56,15 @@ def enabled(
     return chosen.difference(*(matching(selector, catalogue) for selector in ignore))
 
 
+def completions(incomplete: str) -> list[tuple[str, str]]:
+    """The lists of selectors that begin so, each with the name or the code of the last."""
+    before, comma, last = incomplete.rpartition(",")
+    known = catalogue()
+    codes = [(code, name) for code, name in known.items() if code.startswith(last.upper())]
+    names = [(name, code) for code, name in known.items() if last and name.startswith(last.lower())]
+    return [(f"{before}{comma}{word}", about) for word, about in (*codes, *names)]
+
+
 def hint(guess: str | None) -> str:
     """The end of a message about a word that is not known, if there is a guess."""
     return f"; did you mean {guess!r}?" if guess else ""

@@ -26,6 +26,7 @@ _NEXT = re.compile(r"\s#\s*[A-Za-z]")
 """Where the reason of a directive ends and another comment on the same line begins."""
 _NOQA = re.compile(r"#\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
 _VERBS = ("ignore", "file-ignore")
+UNUSED = "DYN903"
 _MOST = 200
 """Rules that one comment may name; there are not so many."""
 _REGION_VERBS = ("region", "eager", "region-begin", "region-end")
@@ -137,6 +138,42 @@ def read(
     return tuple(suppressions), tuple(unknown)
 
 
+def written(codes: Sequence[str], reason: str) -> str:
+    """A comment that silences some rules."""
+    return f"# dynamo-lint: ignore[{', '.join(codes)}] {reason}"
+
+
+def begins_another(reason: str) -> bool:
+    """Whether a reason holds what reads as the beginning of another comment."""
+    return _NEXT.search(f" {reason}") is not None
+
+
+def line_for_comment(text: str, line: int) -> int | None:
+    """The line at whose end a comment covers a line of a file that parses; None if there is none.
+
+    That is the line itself, but for one that ends in a string or goes on behind a backslash: of such a
+    statement it is the last one.
+    """
+    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    ends = set(_line_ends(tokens))
+    if line in ends:
+        return line
+    statement = next((last for first, last in _logical_lines(tokens) if first <= line <= last), None)
+    return statement if statement in ends else None
+
+
+def _line_ends(tokens: Iterable[tokenize.TokenInfo]) -> Iterator[int]:
+    """The lines at whose end a comment can stand."""
+    depth = 0
+    for token in tokens:
+        name = tokenize.tok_name[token.type]
+        # Of a string with fields only the end counts: before 3.12 no comment is allowed within.
+        depth += name in ("FSTRING_START", "TSTRING_START")
+        depth -= name in ("FSTRING_END", "TSTRING_END")
+        if name in ("NEWLINE", "NL") and not depth:
+            yield token.start[0]
+
+
 def unused(suppressions: Iterable[Suppression], lines: Lines, enabled: frozenset[str]) -> Iterator[Finding]:
     """A finding for each of our selectors that covers no line of a finding although its rules are enabled."""
     for suppression in suppressions:
@@ -145,7 +182,7 @@ def unused(suppressions: Iterable[Suppression], lines: Lines, enabled: frozenset
         idle = not any(_has(lines.get((path, code), []), suppression) for code in suppression.codes)
         if idle and directive.verb != "noqa" and suppression.codes <= enabled:
             yield lint_finding(
-                "DYN903",
+                UNUSED,
                 directive.span,
                 suppression.selector,
                 f"`{directive.verb}[{suppression.selector}]` is an unused suppression",

@@ -57,7 +57,8 @@ def options(up: str) -> str:
             for one in parameters
             if (record := one.get_help_record(context))
         ]
-        parts.append(table(("option", "section", "meaning"), rows))
+        if rows:
+            parts.append(table(("option", "section", "meaning"), rows))
     return "\n" + "\n".join(parts) + "\n"
 
 

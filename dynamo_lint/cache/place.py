@@ -6,6 +6,7 @@ an entry is believed only if it was sealed with the key in the user's own folder
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -14,10 +15,11 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from dynamo_lint import files
-from dynamo_lint.cache.store import Store
+from dynamo_lint.cache.store import Store, is_pack
 
 NAME = "dynamo-lint"
 FORMER = ".dynamo_lint_cache"
@@ -26,6 +28,8 @@ _PROJECT = re.compile(r"[0-9a-f]{32}")
 _KEY = "key"
 _KEY_SIZE, _LARGEST_KEY = 32, 1000
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of dynamo-lint: see https://bford.info/cachedir/\n"
+_HIDDEN = "*\n"
+"""A .gitignore that hides all beside it."""
 _KEPT_SECONDS = 30 * 86400
 """How long the cache of a project stays that nobody lints any more."""
 
@@ -43,9 +47,7 @@ def open_store(project: Path, named: Path | None, warn: Callable[[str], None]) -
         home = _home(project)
         seal = _key(home / _KEY)
         if named is None:
-            folder = (
-                home / hashlib.blake2b(os.fsencode(os.path.realpath(project)), digest_size=16).hexdigest()
-            )
+            folder = home / _name(project)
             if not folder.exists():
                 _forget_projects(home)
         else:
@@ -56,6 +58,58 @@ def open_store(project: Path, named: Path | None, warn: Callable[[str], None]) -
     except OSError as error:
         warn(f"the cache in {named or error.filename} cannot be used: {error.strerror}")
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """A cache that was removed."""
+
+    folder: Path
+    files: int
+    bytes: int
+
+
+def clear(project: Path | None, named: Path | None = None) -> list[Cleared]:
+    """Remove the cache of a project, or those of all projects, or the one in a folder that is named.
+
+    Only what a run writes there goes, and no link is followed; the key stays. Raises OSError.
+    """
+    home = _user_folder() / NAME
+    if named is not None:
+        try:
+            folders = [_named(named)]
+        except _NoCache as reason:
+            raise OSError(errno.EPERM, str(reason)) from None
+    elif project is not None:
+        folders = [home / _name(project)]
+    else:
+        entries = sorted(os.scandir(home), key=lambda entry: entry.name) if home.is_dir() else []
+        folders = [Path(entry.path) for entry in entries if _PROJECT.fullmatch(entry.name)]
+    return [_cleared(folder) for folder in folders if folder.is_dir() and not folder.is_symlink()]
+
+
+def _cleared(folder: Path) -> Cleared:
+    files.remove_leftovers(folder)
+    gone = [entry for entry in os.scandir(folder) if _is_own(entry)]
+    size = sum(entry.stat(follow_symlinks=False).st_size for entry in gone)
+    for entry in gone:
+        os.unlink(entry.path)
+    with suppress(OSError):  # something else is in it
+        folder.rmdir()
+    return Cleared(folder, len(gone), size)
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    """Whether a run has written a file of a cache: a pack, or one of the marks beside them."""
+    if not entry.is_file(follow_symlinks=False):
+        return False
+    own = {"CACHEDIR.TAG": _TAG, ".gitignore": _HIDDEN}.get(entry.name)
+    return is_pack(entry.name) if own is None else files.read(entry.path, links=False) == own.encode()
+
+
+def _name(project: Path) -> str:
+    """The name of the folder that the cache of a project has."""
+    return hashlib.blake2b(os.fsencode(os.path.realpath(project)), digest_size=16).hexdigest()
 
 
 def _home(project: Path) -> Path:
@@ -109,7 +163,7 @@ def _tag(folder: Path, private: bool) -> None:
     """Mark a new folder, so that backups pass it over, and Git where it may lie in a checkout."""
     (folder / "CACHEDIR.TAG").write_text(_TAG, encoding="ascii")
     if not private:
-        (folder / ".gitignore").write_text("*\n", encoding="ascii")
+        (folder / ".gitignore").write_text(_HIDDEN, encoding="ascii")
 
 
 def _key(file: Path) -> bytes:

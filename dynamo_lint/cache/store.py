@@ -44,6 +44,11 @@ _Row = tuple[bytes, int, int, int]
 """The address of an entry, where it starts in its pack, its length, and the day it is from."""
 
 
+def is_pack(name: str) -> bool:
+    """Whether a file is called as a pack is."""
+    return _NAME.fullmatch(name) is not None
+
+
 class Store:
     """Values by address. Whatever goes wrong is told to `warn` once, and the run goes on without."""
 

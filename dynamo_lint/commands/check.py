@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dynamo_lint.commands import common
+from dynamo_lint.commands.destinations import Output, complete_format, destinations, read_outputs
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import OUTPUT_FORMATS, Settings
 from dynamo_lint.findings import SEVERITIES
@@ -20,9 +21,14 @@ from dynamo_lint.terminal import clean, counted, numbered
 from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from dynamo_lint.baseline import Baseline
     from dynamo_lint.discovery import Discovered
+    from dynamo_lint.older import Older
+    from dynamo_lint.patch import Patch
     from dynamo_lint.report import Report
+    from dynamo_lint.run.reading import Effort
     from dynamo_lint.run.rewrite import Rewritten
     from dynamo_lint.sources import Sources
 
@@ -31,13 +37,27 @@ def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip()) or None
 
 
+def _complete_codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    from dynamo_lint.selectors import completions
+
+    return [CompletionItem(word, help=about) for word, about in completions(incomplete)]
+
+
+_codes_option: dict[str, Any] = {
+    "multiple": True,
+    "callback": _codes,
+    "shell_complete": _complete_codes,
+    "metavar": "CODES",
+}
 rule_option, fix_option = section("Rules"), section("Fixes")
 
 
 @click.command(cls=SectionedCommand, short_help="Lint files, notebooks and folders (the default command).")
 @common.paths_argument
-@rule_option("--select", multiple=True, callback=_codes, metavar="CODES", help="Report only these rules.")
-@rule_option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Do not report these rules.")
+@rule_option("--select", **_codes_option, help="Report only these rules.")
+@rule_option("--ignore", **_codes_option, help="Do not report these rules.")
 @rule_option("--pedantic", is_flag=True, default=None, help="Report house-style notes as well.")
 @rule_option(
     "--torch-version",
@@ -55,7 +75,8 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 @common.region_options
 @fix_option("--fix", is_flag=True, help="Apply safe fixes, then report the remaining findings.")
 @fix_option("--unsafe-fixes", is_flag=True, help="Also apply fixes that can change behaviour.")
-@fix_option("--diff", is_flag=True, help="Print the changes --fix would make; exit 1 if there are any.")
+@fix_option("--diff", is_flag=True, help="Print what --fix would change; exit 1 if anything.")
+@fix_option("--add-ignore", metavar="REASON", help="Silence what is reported, with this reason.")
 @common.status_option(
     "--fail-level",
     type=click.Choice(SEVERITIES),
@@ -73,6 +94,13 @@ rule_option, fix_option = section("Rules"), section("Fixes")
     "--baseline", type=common.FILE, metavar="FILE", help="Report only findings that are not in this file."
 )
 @common.status_option("--update-baseline", is_flag=True, help="Write all findings to the baseline file.")
+@common.status_option("--since", metavar="REV", help="Report only what is new since the branch point.")
+@common.status_option(
+    "--diff-file",
+    type=common.FILE,
+    metavar="FILE",
+    help="Report only what lines of this patch cause.",
+)
 @common.file_options
 @common.files_option(
     "--stdin-filename", type=common.PATH, metavar="NAME", help="File name of the text on stdin (path `-`)."
@@ -81,14 +109,17 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 @common.files_option("--show-settings", is_flag=True, help="Print the settings in effect.")
 @common.output_option(
     "--output-format",
-    type=click.Choice(OUTPUT_FORMATS),
+    "asked",
+    multiple=True,
+    callback=read_outputs,
+    shell_complete=complete_format,
     metavar="FORMAT",
-    help="One of " + ", ".join(OUTPUT_FORMATS) + ".",
+    help="One or more of " + ", ".join(OUTPUT_FORMATS) + "; as FORMAT:FILE into a file.",
 )
 @common.output_file_option("findings")
 @common.output_option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
 @common.output_option(
-    "--context", is_flag=True, help="Also source lines, in the formats json and json-lines."
+    "--context", is_flag=True, help="Also source lines (json and json-lines)."
 )
 @common.color_option
 @common.effort_options
@@ -96,6 +127,7 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 @common.output_option("-v", "--verbose", is_flag=True, help="Also print the files and settings used.")
 def check(
     paths: tuple[Path, ...],
+    asked: tuple[Output, ...],
     output_file: Path | None,
     exit_zero: bool,
     statistics: bool,
@@ -110,16 +142,21 @@ def check(
     diff: bool,
     quiet: bool,
     verbose: bool,
+    since: str | None,
+    diff_file: Path | None,
+    add_ignore: str | None,
     **given: Any,
 ) -> None:
-    """Lint Python files, notebooks and folders (the default command); `-` reads stdin."""
+    """Lint files, notebooks and folders (the default command); `-` is stdin."""
     from dynamo_lint.commands import output
-    from dynamo_lint.run.check import check as run_check
     from dynamo_lint.selectors import catalogue
     from dynamo_lint.sources import Sources
 
     paths, texts = _standard_input(paths, stdin_filename)
+    outputs = destinations(asked, output_file)
+    given["output_format"] = outputs[-1].format if outputs else None
     settings, found = common.prepare(paths, given, texts)
+    outputs = outputs or (Output(settings.output_format, output_file),)
     rules = catalogue()
     _check_selectors(given, rules)
     if show_files or show_settings:
@@ -127,52 +164,124 @@ def check(
         text = output.configuration_text(settings) if show_settings else files
         return output.deliver(text, output_file)
     common.check_places(settings)
-    if statistics and settings.output_format not in output.FOR_PEOPLE:
+    if statistics and not {one.format for one in outputs} <= {*output.FOR_PEOPLE}:
         raise click.UsageError("--statistics works with the formats full, concise and grouped only")
-    if context and settings.output_format not in output.WITH_CONTEXT:
+    if context and not {one.format for one in outputs} & {*output.WITH_CONTEXT}:
         raise click.UsageError("--context works with the formats json and json-lines only")
-    if verbose:
-        output.explain(settings, found)
-    if not quiet:
-        output.warn_of_links(found, verbose)
-        output.warn_of_version(settings)
+    _tell_before(settings, found, quiet, verbose)
+    rewrites = fix or diff or update_baseline
+    add_ignore = _reason(add_ignore, rewrites, bool(texts))
+    patch = _patch(diff_file, rewrites, bool(texts))
+    if since is not None and update_baseline:
+        raise click.UsageError("--update-baseline writes all findings, and --since leaves out older ones")
     accepted = _baseline(settings, update_baseline, given["baseline"] is not None)
     sources = Sources(found.root, found.given)
     with (
         output.Progress(not quiet) as progress,
         common.effort(settings, given, progress, quiet) as means,
     ):
+        older = _older(since, settings, found, rules, sources, means)
+        run = _Run(settings, found, rules, accepted, means, older, patch)
         if fix or diff:
-            from dynamo_lint.run.rewrite import promised, rewrite
-
-            done = rewrite(settings, found, rules, sources, unsafe_fixes, accepted, means)
+            done = run.rewritten(sources, unsafe_fixes)
             if diff:
                 fixed = Sources(found.root, {**found.given, **done.files})
-                left = replace(
-                    done, report=promised(done.report, settings, found, rules, fixed, accepted, means)
-                )
+                left = replace(done, report=run.with_promises(done.report, fixed))
                 return _show(left, found, sources, output_file, quiet, exit_zero)
             if found.given:
                 return _pass_on(done, found, sources, quiet, exit_zero)
             _put_in_place(done, found, sources)
+        elif add_ignore is not None:
+            _put_in_place(run.silenced(add_ignore, sources), found, sources, "silenced")
+        if fix or add_ignore is not None:
             sources = Sources(found.root, found.given)
-        known = None if update_baseline else accepted
-        report = run_check(settings, found, rules, sources, known, means)
-        if not update_baseline and any(one.fix is not None and one.fix.edits for one in report.findings):
-            from dynamo_lint.run.rewrite import promised
-
-            report = promised(report, settings, found, rules, sources, known, means)
+        if update_baseline:
+            report = replace(run, accepted=None).linted(sources)
+        else:
+            report = run.on_patch(run.with_promises(run.linted(sources), sources), sources)
     if update_baseline and accepted is not None:
         told = _accept(accepted, report, found, settings, rules)
         return None if quiet else say(told)
-    output.present(report, sources, settings, color, output_file, statistics, context)
+    for one in outputs:
+        output.present(report, sources, settings, color, one, statistics, context)
     if not quiet:
-        output.conclude(report, settings, color, output_file)
+        output.conclude(report, settings, color, outputs[-1])
     if report.lacks_entries:
         say("dynamo-lint: nothing in the project is compiled, and fail-on-nothing-compiled is set")
     if report.fails and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
     return None
+
+
+def _tell_before(settings: Settings, found: Discovered, quiet: bool, verbose: bool) -> None:
+    """Say what there is to say before a run."""
+    from dynamo_lint.commands import output
+
+    if verbose:
+        output.explain(settings, found)
+    if not quiet:
+        output.warn_of_links(found, verbose)
+        output.warn_of_version(settings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The subject and the means of a run: the same for each look at the files."""
+
+    settings: Settings
+    found: Discovered
+    rules: Mapping[str, str]
+    accepted: Baseline | None
+    means: Effort
+    older: Older | None
+    patch: Patch | None
+
+    def linted(self, sources: Sources) -> Report:
+        """The report on the files as they are in `sources`."""
+        from dynamo_lint.run.check import check as run_check
+
+        return run_check(
+            self.settings, self.found, self.rules, sources, self.accepted, self.means, self.older
+        )
+
+    def on_patch(self, report: Report, sources: Sources) -> Report:
+        """The part of a report that a patch has to do with, if there is one."""
+        if self.patch is None:
+            return report
+        from dynamo_lint.commands.output import repository
+        from dynamo_lint.run.changed import on_changed_lines
+
+        return on_changed_lines(report, self.patch, (repository(report.root), Path.cwd()), sources)
+
+    def rewritten(self, sources: Sources, unsafe: bool) -> Rewritten:
+        """The files with their fixes."""
+        from dynamo_lint.run.rewrite import rewrite
+
+        return rewrite(
+            *(self.settings, self.found, self.rules, sources), unsafe, self.accepted, self.means, self.older
+        )
+
+    def with_promises(self, report: Report, sources: Sources) -> Report:
+        """The report with each fix as `--fix` would make it."""
+        if not any(one.fix is not None and one.fix.edits for one in report.findings):
+            return report
+        from dynamo_lint.run.rewrite import promised
+
+        return promised(
+            report, self.settings, self.found, self.rules, sources, self.accepted, self.means, self.older
+        )
+
+    def silenced(self, reason: str, sources: Sources) -> Rewritten:
+        """The files with a comment for each finding that is reported."""
+        from dynamo_lint.run.ignore import silence
+        from dynamo_lint.sources import Sources
+
+        def lint(files: Mapping[str, bytes]) -> Report:
+            texts = Sources(self.found.root, {**self.found.given, **files})
+            return self.on_patch(self.linted(texts), texts)
+
+        report = self.on_patch(self.linted(sources), sources)
+        return silence(reason, report, self.found, sources, lint)
 
 
 def _standard_input(paths: tuple[Path, ...], name: Path | None) -> tuple[tuple[Path, ...], dict[Path, bytes]]:
@@ -223,6 +332,54 @@ def _baseline(settings: Settings, update: bool, named: bool) -> Baseline | None:
     return read(file, named)
 
 
+def _older(
+    revision: str | None,
+    settings: Settings,
+    found: Discovered,
+    catalogue: Mapping[str, str],
+    sources: Sources,
+    means: Effort,
+) -> Older | None:
+    """The findings that were there before, if a revision says what that means."""
+    if revision is None:
+        return None
+    from dynamo_lint.run.since import older_findings  # late: it starts git, which no other run does
+
+    return older_findings(revision, settings, found, catalogue, sources, means)
+
+
+def _patch(file: Path | None, rewrites: bool, is_read: bool) -> Patch | None:
+    """The patch on whose lines findings are wanted, from a file or from stdin."""
+    if file is None:
+        return None
+    if rewrites:
+        raise click.UsageError(
+            "--diff-file says what is shown; it goes with no --fix, --diff or --update-baseline"
+        )
+    from dynamo_lint.patch import read
+
+    if file != common.STDIN:
+        return read(file)
+    if is_read:
+        raise click.UsageError("stdin cannot be both the code and the patch; name a file with --diff-file")
+    return read(Path("<stdin>"), sys.stdin.buffer.read() if sys.stdin is not None else b"")
+
+
+def _reason(text: str | None, rewrites: bool, is_read: bool) -> str | None:
+    """The reason that comments are to give, if any are to be written."""
+    if text is None:
+        return None
+    if rewrites:
+        raise click.UsageError(
+            "--add-ignore goes with no --fix, --diff or --update-baseline; run one after the other"
+        )
+    if is_read:
+        raise click.UsageError("--add-ignore changes files, and stdin is none; name the file")
+    from dynamo_lint.run.ignore import check_reason
+
+    return check_reason(text)
+
+
 def _accept(
     baseline: Baseline, report: Report, found: Discovered, settings: Settings, catalogue: Mapping[str, str]
 ) -> str:
@@ -270,7 +427,7 @@ def _pass_on(done: Rewritten, found: Discovered, sources: Sources, quiet: bool, 
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _put_in_place(done: Rewritten, found: Discovered, sources: Sources) -> None:
+def _put_in_place(done: Rewritten, found: Discovered, sources: Sources, did: str = "fixed") -> None:
     """Write the files, and say what was done, one line each."""
     from dynamo_lint.run.write import tidy, write
 
@@ -280,17 +437,20 @@ def _put_in_place(done: Rewritten, found: Discovered, sources: Sources) -> None:
     fixed = [one for one in done.applied if one.fix and {e.span.path for e in one.fix.edits}.isdisjoint(left)]
     for path, why in sorted(left.items()):
         say(f"{_from_here(found.root / path)} was not changed: {why}")
-    _say_refused(done, found, sources)
+    _say_refused(done, found, sources, did)
     if written:
-        click.echo(f"Fixed {counted(len(fixed), 'finding')} in {counted(len(written), 'file')}.", err=True)
+        click.echo(
+            f"{did.capitalize()} {counted(len(fixed), 'finding')} in {counted(len(written), 'file')}.",
+            err=True,
+        )
 
 
-def _say_refused(done: Rewritten, found: Discovered, sources: Sources) -> None:
-    """Say of each fix that was tried and not made why, one line each."""
+def _say_refused(done: Rewritten, found: Discovered, sources: Sources, did: str = "fixed") -> None:
+    """Say of each change that was tried and not made why, one line each."""
     for finding, why in done.refused:
         path, line = finding.span.path, finding.span.line
         place = f"{_from_here(found.root / path)}:{numbered(sources.cell(path, line), line)}"
-        say(f"{place} {finding.code} was not fixed: {why}")
+        say(f"{place} {finding.code} was not {did}: {why}")
 
 
 def _from_here(path: Path) -> str:

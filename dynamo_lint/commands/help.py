@@ -40,16 +40,10 @@ def sections(command: click.Command, ctx: click.Context) -> dict[str, list[click
     return found
 
 
-def overview(command: click.Command, ctx: click.Context, width: int = 50) -> list[tuple[str, str]]:
-    """The sections of a command with the names of their options, for a help that fits a screen."""
-    return [
-        # After the mark \b click leaves lines as they are; it would break them at hyphens.
-        (
-            title,
-            "\b\n" + fill(" ".join(max(one.opts, key=len) for one in group), width, break_on_hyphens=False),
-        )
-        for title, group in sections(command, ctx).items()
-    ]
+def overview(command: click.Command, ctx: click.Context, width: int = 76) -> str:
+    """The names of all options of a command, in their order, as lines for a help that fits a screen."""
+    names = [max(one.opts, key=len) for group in sections(command, ctx).values() for one in group]
+    return fill(" ".join(names), width, break_on_hyphens=False)
 
 
 def section(title: str) -> Callable[..., Decorator]:

@@ -14,6 +14,7 @@ from types import TracebackType
 import click
 
 from dynamo_lint import files
+from dynamo_lint.commands.destinations import Output
 from dynamo_lint.config import KEYS, TORCH_VERSIONS, Settings, place_of
 from dynamo_lint.contract import Contract
 from dynamo_lint.discovery import Discovered
@@ -61,29 +62,29 @@ def present(
     sources: Sources,
     settings: Settings,
     color: str,
-    output_file: Path | None,
+    output: Output,
     statistics: bool = False,
     context: bool = False,
 ) -> None:
     """Print the findings, or their counts, or write them to a file."""
     from dynamo_lint.render import formats
 
-    look = look_at(report.root, color, output_file, sources=sources)
+    look = look_at(report.root, color, output.file, sources=sources)
     view = formats.View(look, sources, repository(report.root), settings.least_confidence, context)
-    name = "statistics" if statistics else settings.output_format
-    deliver(formats.render(name, report, view), output_file)
-    if settings.output_format == "github":
+    name = "statistics" if statistics else output.format
+    deliver(formats.render(name, report, view), output.file)
+    if output.format == "github":
         from dynamo_lint.render.services import overflow
 
         to_step_summary(overflow(report, view))
 
 
-def conclude(report: Report, settings: Settings, color: str, output_file: Path | None) -> None:
+def conclude(report: Report, settings: Settings, color: str, output: Output) -> None:
     """Say what was found, and what to do next: behind findings for people on stdout, else on stderr."""
     from dynamo_lint.render.text import summary
 
-    aside = settings.output_format not in FOR_PEOPLE
-    gap = "\n" if report.findings and settings.output_format != "concise" and output_file is None else ""
+    aside = output.format not in FOR_PEOPLE
+    gap = "\n" if report.findings and output.format != "concise" and output.file is None else ""
     look = look_at(report.root, color, to_stderr=aside)
     told = summary(report, look, assumed=settings.assume != "none")
     if settings.torch_from and report.compiled.functions:
@@ -213,14 +214,14 @@ def configuration_text(settings: Settings) -> str:
     for key in KEYS:
         value = getattr(settings, key.replace("-", "_"))
         shown = f"# {key} is not set" if value is None else f"{key} = {toml(key, value)}"
-        lines.append(f"{shown}  # {_origin(settings, key)}")
+        lines.append(f"{shown}  # {origin(settings, key)}")
     if settings.preset is not None:
         severity = toml("severity", PRESETS[settings.preset].severity)
         lines.append(f"# severity of the preset, where nothing above says otherwise: {severity}")
     return "".join(f"{clean(line)}\n" for line in lines)
 
 
-def _origin(settings: Settings, key: str) -> str:
+def origin(settings: Settings, key: str) -> str:
     """Where a setting comes from."""
     if key in settings.given:
         return "command line"

@@ -39,6 +39,9 @@ def render(report: Report, view: View) -> str:
             "suppressed": report.suppressed,
             "accepted": report.accepted,
             "elsewhere": list(report.compiled.elsewhere),
+            **(
+                {} if report.since is None else {"since": picked(report.since, "revision", "commit", "older")}
+            ),
         },
         "findings": [_shown(finding, view) for finding in report.findings],
         "errors": [placed(error, look, "message") for error in report.errors],

@@ -11,7 +11,7 @@ from dynamo_lint.findings import SEVERITIES, Finding, Related, Span
 from dynamo_lint.lintrules import LINT_RULES
 from dynamo_lint.render.formats import View
 from dynamo_lint.render.prose import applicable, claim
-from dynamo_lint.report import Report
+from dynamo_lint.report import Report, Since
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, char_width, clean, clipped, counted, text_width
 
@@ -225,11 +225,25 @@ def summary(report: Report, look: Look, assumed: bool = True) -> str:
         lines.append(f"{counted(report.suppressed, 'finding')} silenced by comments.")
     if report.accepted:
         lines.append(f"{counted(report.accepted, 'finding')} accepted by the baseline.")
+    if report.since is not None:
+        hidden = report.change.elsewhere if report.change is not None else 0
+        lines.append(_since(report.since, len(report.findings) + hidden))
+    if report.change is not None:
+        lines.append(
+            f"{counted(report.change.elsewhere, 'finding')} not shown: "
+            f"not on a line that {clean(report.change.name)} adds."
+        )
     lines += [*_compiled_elsewhere(report, look), *_fixable(report)]
     hazards = sorted({finding.code for finding in report.findings if finding.code not in LINT_RULES})
     if hazards:
         lines.append(f"Run `dynamo-lint rule {' '.join(hazards)}` for the reason and examples.")
     return "".join(look.line(line) + "\n" for line in lines)
+
+
+def _since(since: Since, new: int) -> str:
+    """How many findings are new, and how many are not shown because they are not."""
+    base = f"{clean(since.revision)} (merge base {since.commit[:7]})"
+    return f"{counted(new, 'new finding')} since {base}; {since.older} older not shown."
 
 
 def verdict(report: Report) -> str:
@@ -241,7 +255,8 @@ def verdict(report: Report) -> str:
     if not report.findings:
         if not report.compiled.functions:
             return "; ".join([f"Nothing was checked: no compiled code found in {files}", *gaps]) + "."
-        clean = f"No findings, but {', '.join(gaps)}" if gaps else "No findings"
+        none = "No findings" if report.since is None else "No new findings"
+        clean = f"{none}, but {', '.join(gaps)}" if gaps else none
         return f"{clean}: {_compiled(report)} in {files}."
     counts = Counter(finding.severity for finding in report.findings)
     severities = ", ".join(counted(counts[word], word) for word in reversed(SEVERITIES) if counts[word])

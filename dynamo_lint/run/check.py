@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dynamo_lint import files
@@ -15,7 +15,7 @@ from dynamo_lint.findings import Finding, Fix
 from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.levels import Level, levels_of
 from dynamo_lint.lintrules import LINT_RULES
-from dynamo_lint.report import Report
+from dynamo_lint.report import Report, Since
 from dynamo_lint.run.cells import error_told_by_cells, told_by_cells
 from dynamo_lint.run.declared import is_compiled
 from dynamo_lint.run.fingerprints import position, with_fingerprints
@@ -26,7 +26,23 @@ from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
     from dynamo_lint.baseline import Baseline
+    from dynamo_lint.older import Older
     from dynamo_lint.suppressions import Suppression
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The findings of a run, as far as comments and options let them through."""
+
+    judged: Judged
+    raw: tuple[Finding, ...]
+    """Those that comments and options may silence."""
+    silenced: tuple[Finding, ...]
+    """Those that a comment silences."""
+    audible: tuple[Finding, ...]
+    """Those that no comment silences."""
+    reported: tuple[Finding, ...]
+    """Those that the options ask for, in order."""
 
 
 def check(
@@ -36,29 +52,35 @@ def check(
     sources: Sources,
     accepted: Baseline | None = None,
     effort: Effort = ALONE,
+    older: Older | None = None,
 ) -> Report:
-    """Lint the files that were found; findings that are `accepted` are only counted."""
+    """Lint the files that were found; findings that are `accepted` or `older` are only counted."""
     content = read_content(settings.region_comment, found, sources, effort.store)
-    judged = judge(settings, found, content, sources, effort)
+    heard = hear(settings, found, content, catalogue, sources, effort)
+    judged = heard.judged
     compiles = is_compiled(settings, found, sources, judged.compiles, judged.idle, effort)
-    meant = {error.path for error in judged.errors if error.needs and _is_for_newer(found, error.path)}
-    raw = [one for one in judged.findings if one.code != "DYN901" or one.span.path not in meant]
     level = levels_of(settings.policy, catalogue, found.root)
-    silenced, idle = _suppressions(content, judged, raw, found.reported, level, catalogue, sources)
-    silent = {finding.fingerprint for finding in silenced}
-    audible = [finding for finding in (*raw, *with_fingerprints(idle)) if finding.fingerprint not in silent]
-    heard = sorted(_wanted(audible, level), key=position)
-    new = heard
+    known = list(heard.reported)
+    new = known
     if accepted is not None:
         from dynamo_lint import baseline
 
         # Also what is below the wanted confidence keeps an entry in use.
-        _, missed = baseline.subtract(accepted, audible, found.root)
-        new, _ = baseline.subtract(accepted, heard, found.root)
-        entries = baseline.unused(accepted, missed, found.root, judged.hot_paths & found.reported, level)
-        new += _wanted(with_fingerprints(entries), level)
-    outside = frozenset(one.span.path for one in heard if one.code not in LINT_RULES) - found.reported
-    unfinished = Counter(one.code for one in raw)["DYN906"] - Counter(one.code for one in new)["DYN906"]
+        _, missed = baseline.subtract(accepted, heard.audible, found.root)
+        new, _ = baseline.subtract(accepted, known, found.root)
+        if older is None:
+            entries = baseline.unused(accepted, missed, found.root, judged.hot_paths & found.reported, level)
+            new += _wanted(with_fingerprints(entries), level)
+    since, count = None, len(set(known) - set(new))
+    if older is not None:
+        from dynamo_lint.older import subtract
+
+        everywhere = {one.fingerprint: one for one in (*judged.everywhere, *heard.audible)}
+        fresh = set(subtract(older, known, everywhere.values()))
+        since = Since(older.revision, older.commit, sum(one not in fresh for one in new))
+        new = [one for one in new if one in fresh]
+    outside = frozenset(one.span.path for one in known if one.code not in LINT_RULES) - found.reported
+    unfinished = Counter(one.code for one in heard.raw)["DYN906"] - Counter(one.code for one in new)["DYN906"]
     ordered, errors = sorted(new, key=position), judged.errors
     if any(map(is_notebook, found.files)):
         ordered = [told_by_cells(one, sources) for one in ordered]
@@ -72,13 +94,34 @@ def check(
         compiled_paths=judged.hot_paths,
         findings=tuple(_advice_only(one) if one.span.path in outside else one for one in ordered),
         errors=errors,
-        suppressed=len(_wanted(silenced, level)),
-        accepted=len(set(heard) - set(new)),
+        suppressed=len(_wanted(heard.silenced, level)),
+        accepted=count,
+        since=since,
         unfinished=unfinished,
         lacks_entries=settings.fail_on_nothing_compiled and not compiles,
         fail_level=settings.fail_level,
         fail_levels={one.span.path: level(one.span.path).fail_level for one in new},
     )
+
+
+def hear(
+    settings: Settings,
+    found: Discovered,
+    content: Content,
+    catalogue: Mapping[str, str],
+    sources: Sources,
+    effort: Effort = ALONE,
+) -> Heard:
+    """Judge the files that were found, and apply comments and options."""
+    judged = judge(settings, found, content, sources, effort)
+    meant = {error.path for error in judged.errors if error.needs and _is_for_newer(found, error.path)}
+    raw = [one for one in judged.findings if one.code != "DYN901" or one.span.path not in meant]
+    level = levels_of(settings.policy, catalogue, found.root)
+    silenced, idle = _suppressions(content, judged, raw, found.reported, level, catalogue, sources)
+    silent = {finding.fingerprint for finding in silenced}
+    audible = [finding for finding in (*raw, *with_fingerprints(idle)) if finding.fingerprint not in silent]
+    reported = sorted(_wanted(audible, level), key=position)
+    return Heard(judged, tuple(raw), tuple(silenced), tuple(audible), tuple(reported))
 
 
 def _is_for_newer(found: Discovered, path: str) -> bool:

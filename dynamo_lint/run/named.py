@@ -68,6 +68,8 @@ class Judged:
     """Anything is compiled, in any file that was read."""
     idle: tuple[Idle, ...] = ()
     """Declarations that match nothing."""
+    everywhere: tuple[Finding, ...] = ()
+    """The findings of every rule in all files that were read."""
 
 
 def on_named(verdict: Verdict, reach: Reach, found: Discovered) -> Judged:
@@ -82,6 +84,7 @@ def on_named(verdict: Verdict, reach: Reach, found: Discovered) -> Judged:
         compiled=_compiled(reported, verdict, reach),
         compiles=bool(verdict.hot_paths),
         idle=verdict.idle,
+        everywhere=verdict.findings,
     )
 
 

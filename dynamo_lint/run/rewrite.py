@@ -16,6 +16,7 @@ from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.fixes.bytes import CannotEdit, apply, parses
 from dynamo_lint.fixes.cells import apply_to_cells
 from dynamo_lint.index.notebooks import code_of, is_notebook
+from dynamo_lint.older import Older
 from dynamo_lint.report import Report
 from dynamo_lint.run.check import check
 from dynamo_lint.run.reading import ALONE, Effort
@@ -114,13 +115,16 @@ class _Attempt:
     sources: Sources
     accepted: Baseline | None
     effort: Effort
+    older: Older | None
     unseen: _Unseen
 
     def lint(self, files: Mapping[str, bytes]) -> Report:
         """The report on the whole project, with other bytes for some files."""
         everywhere = replace(self.found, reported=frozenset(self.found.files))
         overlaid = Sources(self.found.root, {**self.sources.overlay, **files})
-        return check(self.settings, everywhere, self.catalogue, overlaid, self.accepted, self.effort)
+        return check(
+            self.settings, everywhere, self.catalogue, overlaid, self.accepted, self.effort, self.older
+        )
 
     def proceed(self, state: _State, unsafe: bool, most: int | None = None) -> bool:
         """Apply the fixes that may be, round by round; whether all of them were tried.
@@ -157,9 +161,10 @@ def rewrite(
     unsafe: bool,
     accepted: Baseline | None = None,
     effort: Effort = ALONE,
+    older: Older | None = None,
 ) -> Rewritten:
-    """The files with all fixes applied that may be, safe ones first; what a baseline accepts stays."""
-    attempt = _Attempt(settings, found, catalogue, sources, accepted, effort, _Unseen(found))
+    """The files with all fixes applied that may be, safe ones first; what is accepted or older stays."""
+    attempt = _Attempt(settings, found, catalogue, sources, accepted, effort, older, _Unseen(found))
     state = _State({}, attempt.lint({}))
     attempt.proceed(state, unsafe=False)
     if unsafe:
@@ -185,6 +190,7 @@ def promised(
     sources: Sources,
     accepted: Baseline | None = None,
     effort: Effort = ALONE,
+    older: Older | None = None,
 ) -> Report:
     """The report with each fix as `--fix`, or `--fix --unsafe-fixes`, makes it: they are tried in memory.
 
@@ -193,7 +199,7 @@ def promised(
     kinds = {one.fix.applicability for one in report.findings if one.fix is not None and one.fix.edits}
     if not kinds:
         return report
-    attempt = _Attempt(settings, found, catalogue, sources, accepted, effort, _Unseen(found))
+    attempt = _Attempt(settings, found, catalogue, sources, accepted, effort, older, _Unseen(found))
     whole = found.reported == frozenset(found.files)
     state = _State({}, report if whole else attempt.lint({}))
     whole_tried = "safe" not in kinds or attempt.proceed(state, unsafe=False, most=_TRIED)

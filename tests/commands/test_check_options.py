@@ -15,6 +15,7 @@ import pytest
 from dynamo_lint import cli
 from dynamo_lint.commands import output as progress
 from dynamo_lint.config import Settings, load
+from dynamo_lint.selectors import catalogue, completions
 from tests.commands.test_cli import COUNTER, here, spawn
 
 __all__ = ["here"]
@@ -190,6 +191,19 @@ def test_shells_complete_commands_and_options(here: Path, shell: str) -> None:
     assert "rule" in ask(_DYNAMO_LINT_COMPLETE=f"{shell}_complete", **words)
     words = {"COMP_WORDS": "dynamo-lint --stat", "COMP_CWORD": "1" if shell != "fish" else "--stat"}
     assert "--statistics" in ask(_DYNAMO_LINT_COMPLETE=f"{shell}_complete", **words)
+    last = "DYN101,dyn2"
+    words = {
+        "COMP_WORDS": f"dynamo-lint check --select {last}",
+        "COMP_CWORD": "3" if shell != "fish" else last,
+    }
+    assert "DYN101,DYN201" in ask(_DYNAMO_LINT_COMPLETE=f"{shell}_complete", **words)
+
+
+def test_codes_names_and_formats_are_completed() -> None:
+    assert completions("DYN10")[0] == ("DYN101", "mutated-scalar-attribute")
+    assert completions("DYN1,lazy") == [("DYN1,lazy-attribute", "DYN104")]
+    assert len(completions("")) == len(catalogue())
+    assert completions("x") == []
 
 
 @pytest.mark.parametrize(

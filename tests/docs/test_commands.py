@@ -28,6 +28,7 @@ OUTPUT = re.compile(r"<!-- output: .*?<!-- /output -->", re.DOTALL)
 NOT_RUN = {
     "python3 -m venv": "it installs from the network: CI runs the one, and the example shows the other",
     "pip install": "it installs from the network",
+    "dynamo-lint init": "the project that stands in has a configuration already",
 }
 """How commands begin that are not run, and why."""
 PARTS = {
@@ -35,7 +36,7 @@ PARTS = {
     "_DYNAMO_LINT_COMPLETE=fish_source dynamo-lint | source": "_DYNAMO_LINT_COMPLETE=fish_source dynamo-lint",
 }
 """What is run of commands for a shell that may not be there."""
-PLACEHOLDERS = {"PATH…": "src", "NAME": "MoE.forward", "CODE": "DYN101"}
+PLACEHOLDERS = {"PATH…": "src", "NAME": "MoE.forward", "CODE": "DYN101", "KEY": "fail-level"}
 FOREIGN = {"--nproc-per-node", "--quiet", "--snapshot-update", "--check", "--all-under-torch"}
 """Options of other programs."""
 
@@ -132,7 +133,8 @@ def run(command: str, project: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", command.replace("/scratch/", f"{project}/")],
         cwd=project,
-        env={"PATH": f"{project}/bin:/usr/bin:/bin", "HOME": f"{project}/home", "PYTHONPATH": str(ROOT)},
+        env={"PATH": f"{project}/bin:/usr/bin:/bin", "HOME": f"{project}/home", "PYTHONPATH": str(ROOT)}
+        | {"GITHUB_BASE_REF": "main"},
         capture_output=True,
         text=True,
         check=False,
@@ -172,6 +174,14 @@ def project(tmp_path: Path) -> Path:
         program.parent.mkdir(exist_ok=True)
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
+    git = ("git", "-c", "user.name=reader", "-c", "user.email=reader@example.org")
+    for words in (
+        ("init", "--quiet", "-b", "main"),
+        ("add", "--all"),
+        ("commit", "--quiet", "-m", "first"),
+        ("update-ref", "refs/remotes/origin/main", "HEAD"),
+    ):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True)
     return tmp_path
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -16,6 +18,7 @@ from dynamo_lint import REPOSITORY, __version__, cli
 from dynamo_lint.config import KEYS
 from dynamo_lint.pages import load_pages
 from dynamo_lint.selectors import catalogue
+from tests.commands.test_cli import COUNTER
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -211,43 +214,95 @@ def test_action_is_valid_and_takes_no_input_into_its_shell_lines() -> None:
     assert valid(ACTION, "vendor.github-actions") == ""
     steps = yaml.safe_load(ACTION.read_text())["runs"]["steps"]
     scripts = [step["run"] for step in steps if "run" in step]
-    assert len(scripts) == 3
+    assert len(scripts) == 3  # to install, to lint, and the result
     # An expression inside of a script would be run as code; the environment is only data.
     assert not [script for script in scripts if "${{" in script]
 
 
-@pytest.mark.parametrize("arguments", ["", "--min-confidence possible --select DYN1,DYN2"])
-def test_the_steps_of_the_action_do_what_they_say(tmp_path: Path, arguments: str) -> None:
-    import json
-
+@pytest.fixture
+def action(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a step of the action in a folder, with some inputs and variables, and returns how it ended."""
     tool = tmp_path / "dynamo-lint/bin/dynamo-lint"
     tool.parent.mkdir(parents=True)
     tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m dynamo_lint "$@"\n')
     tool.chmod(0o755)
-    environment = {
-        "PATH": "/usr/bin:/bin",
-        "RUNNER_TEMP": str(tmp_path),
-        "GITHUB_OUTPUT": str(tmp_path / "output"),
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
-        "PYTHONPATH": str(ROOT),
-        "PATHS": "fixtures/moe/hazard fixtures/moe/fixed",
-        "ARGS": arguments,
-    }
     steps = {step["name"]: step for step in yaml.safe_load(ACTION.read_text())["runs"]["steps"]}
 
-    def run(name: str) -> subprocess.CompletedProcess[str]:
+    def run(name: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        environment = {
+            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+            "RUNNER_TEMP": str(tmp_path),
+            "GITHUB_OUTPUT": str(tmp_path / "output"),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+            "PYTHONPATH": str(ROOT),
+            "PATHS": ".",
+            "ARGS": "",
+            "SINCE": "auto",
+        }
         return subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", steps[name]["run"]],
-            cwd=ROOT,
-            env=environment,
+            cwd=folder,
+            env=environment | variables,
             capture_output=True,
             text=True,
             check=False,
         )
 
-    lint, annotate = run("Lint"), run("Annotate")
-    assert (lint.returncode, lint.stderr) == (0, "")
-    assert (tmp_path / "output").read_text() == f"sarif={tmp_path}/dynamo-lint.sarif\n"
+    return run
+
+
+@pytest.mark.parametrize("arguments", ["", "--min-confidence possible --select DYN1,DYN2"])
+def test_the_steps_of_the_action_do_what_they_say(
+    tmp_path: Path, action: Callable[..., subprocess.CompletedProcess[str]], arguments: str
+) -> None:
+    lint = action("Lint", ROOT, PATHS="fixtures/moe/hazard 'fixtures/moe/fixed'", ARGS=arguments)
+    assert lint.returncode == 0, lint.stderr
+    assert (tmp_path / "output").read_text() == f"sarif={tmp_path}/dynamo-lint.sarif\nstatus=1\n"
     results = json.loads((tmp_path / "dynamo-lint.sarif").read_text())["runs"][0]["results"]
-    assert annotate.returncode == 1
-    assert len([line for line in annotate.stdout.splitlines() if line.startswith("::")]) == len(results) > 0
+    assert len([line for line in lint.stdout.splitlines() if line.startswith("::")]) == len(results) > 0
+    assert [action("Result", ROOT, STATUS=status).returncode for status in ("0", "1")] == [0, 1]
+
+
+def test_the_action_takes_arguments_with_blanks_and_fails_at_once_for_wrong_ones(
+    tmp_path: Path, action: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    folder = tmp_path / "my code"
+    folder.mkdir()
+    (folder / "a.py").write_text(COUNTER)
+    lint = action("Lint", tmp_path, PATHS="'my code'", ARGS="--exclude '$(touch x) *.txt'")
+    assert "status=1\n" in (tmp_path / "output").read_text(), lint.stderr
+    assert not (tmp_path / "x").exists()
+    assert action("Lint", tmp_path, PATHS="", ARGS="--no-such-option").returncode == 2
+
+
+def test_the_action_reports_what_a_pull_request_adds(
+    tmp_path: Path, action: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    def git(*words: str, cwd: Path) -> str:
+        me = ("-c", "user.name=n", "-c", "user.email=n@example.org", "-c", "protocol.file.allow=always")
+        done = subprocess.run(["git", *me, *words], cwd=cwd, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    origin, shallow = tmp_path / "origin", tmp_path / "shallow"
+    origin.mkdir()
+    git("init", "--quiet", "-b", "main", cwd=origin)
+    for branch, name in (("main", "old.py"), ("work", "new.py")):
+        if branch != "main":
+            git("checkout", "--quiet", "-b", branch, cwd=origin)
+        (origin / name).write_text(COUNTER.replace("Counter", name[:3]))
+        git("add", "--all", cwd=origin)
+        git("commit", "--quiet", "-m", name, cwd=origin)
+    git("checkout", "--quiet", "-b", "merge", "main", cwd=origin)
+    git("merge", "--quiet", "--no-ff", "-m", "merge", "work", cwd=origin)
+    merge = git("rev-parse", "HEAD", cwd=origin)
+    git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=origin)
+    git("clone", "--quiet", "--depth=1", "-b", "merge", f"file://{origin}", str(shallow), cwd=tmp_path)
+    of_request = {"GITHUB_BASE_REF": "main", "GITHUB_SHA": merge}
+    for variables, names in (
+        ({}, ["new.py", "old.py"]),
+        (of_request, ["new.py"]),
+        ({**of_request, "SINCE": "none"}, ["new.py", "old.py"]),
+        ({"SINCE": "HEAD"}, []),
+    ):
+        lint = action("Lint", shallow, **variables)
+        assert re.findall(r"file=(\w+\.py)", lint.stdout) == names, lint.stderr

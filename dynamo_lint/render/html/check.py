@@ -98,6 +98,8 @@ def _facts(report: Report, view: View) -> Iterator[tuple[str, str]]:
         yield "Silenced by comments", f"{report.suppressed:,}"
     if report.accepted:
         yield "Accepted by the baseline", f"{report.accepted:,}"
+    if report.since is not None:
+        yield f"Not new since {report.since.revision}", f"{report.since.older:,}"
 
 
 def _facets(findings: Sequence[Finding]) -> tuple[Facet, ...]:
