@@ -136,7 +136,7 @@ def confirm(
     """
     from dynamo_lint.commands.output import deliver, look_at, to_stdout, warn_of_links, warn_of_version
     from dynamo_lint.confirm import run
-    from dynamo_lint.confirm.budget import exceeded
+    from dynamo_lint.confirm.budget import exceeded, idle
     from dynamo_lint.confirm.model import Request
     from dynamo_lint.render import receipt as text_format
     from dynamo_lint.render import receipt_json
@@ -174,7 +174,8 @@ def confirm(
         text = text_format.render(reports, look) + ("\n" + text_format.fixed(*again, look) if again else "")
     deliver(as_json if output_format == "json" else text, output_file)
     limits = {"max_recompiles": max_recompiles, "max_breaks": max_breaks, "max_compiles": max_graphs}
-    too_much = exceeded(reports, settings.contract.limited(**limits), settings.folder.resolve())
+    contract, home = settings.contract.limited(**limits), settings.folder.resolve()
+    too_much = exceeded(reports, contract, home)
     if not quiet:
         told = text_format.conclusion(reports)
         if output_format == "text":
@@ -183,6 +184,8 @@ def confirm(
             click.echo(told, nl=False, err=True)
     if fixed and again is None and not quiet:
         click.echo("None of these findings has an automatic fix, so there is nothing to compare.", err=True)
+    for sentence in () if quiet else idle(reports, contract, home):
+        say(f"note: {sentence}")
     for sentence in too_much:
         say(f"over budget: {sentence}")
     if too_much or any(one.reply.error for one in reports):

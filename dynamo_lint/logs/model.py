@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.logs.texts import Frame
+from dynamo_lint.logs.texts import Frame, disabled_function
 
 KINDS = (
     "value",
@@ -55,6 +55,13 @@ class Break:
     """The lines of the program's own frames, outermost first."""
     text: str = ""
     """The line as it stood when the job ran; empty where the log does not tell."""
+    once: int = 1
+    """Without those of recompiles, on the rank that has most: the number that a team knows in advance."""
+
+    @property
+    def disabled(self) -> str:
+        """The function that the code keeps out of the graph here; empty where the log names none."""
+        return disabled_function(self.id, self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +140,10 @@ class Budget:
     allowed: int
     seen: int | None
     """None where the log cannot tell."""
+    places: tuple[tuple[str, int], ...] = ()
+    """Where graphs broke that count here."""
+    elsewhere: tuple[tuple[str, int], ...] = ()
+    """Where islands broke graphs that no entry counts, while this one counted nothing."""
 
     @property
     def exceeded(self) -> bool:

@@ -101,7 +101,8 @@ class Process:
     number: str
     traced: bool
     frames: dict[Frame, Told] = field(default_factory=dict)
-    breaks: dict[Place, Break] = field(default_factory=dict)
+    breaks: dict[tuple[Place, str], Break] = field(default_factory=dict)
+    """By the line and the function that the code keeps out of the graph there."""
     limits: dict[tuple[Frame, str], Limit] = field(default_factory=dict)
     compiled: int = 0
     artifacts: set[str] = field(default_factory=set)
@@ -321,8 +322,10 @@ class Tally:
             return
         here = next((one for one in reversed(own) if (one.path, one.line) == where), None)
         function, text = (here.function, here.text) if here is not None else ("", "")
-        found = Break(*where, function, told.id, told.reason, 1, told.skips_frame, stack, text)
-        process.breaks[where] = _together(process.breaks.get(where), found)
+        once = int(record.id.rpartition("/")[2] in ("", "0"))
+        found = Break(*where, function, told.id, told.reason, 1, told.skips_frame, stack, text, once)
+        key = where, found.disabled
+        process.breaks[key] = _together(process.breaks.get(key), found)
         process.moment(record.stamp, Frame(where[0], where[1], ""), "break")
 
 
@@ -500,10 +503,12 @@ def _recompiles(processes: list[Process]) -> tuple[Recompiles, ...]:
 
 
 def _breaks(processes: list[Process]) -> tuple[Break, ...]:
-    found: dict[Place, Break] = {}
+    found: dict[tuple[Place, str], Break] = {}
     for process in processes:
-        for place, one in process.breaks.items():
-            found[place] = _together(found.get(place), one)
+        for key, one in process.breaks.items():
+            before = found.get(key)
+            most = max(1, one.once, 0 if before is None else before.once)
+            found[key] = replace(_together(before, one), once=most)
     return tuple(sorted(found.values(), key=lambda one: -one.count))
 
 
@@ -518,6 +523,7 @@ def _together(known: Break | None, more: Break) -> Break:
         skips_frame=known.skips_frame or more.skips_frame,
         stack=known.stack or more.stack,
         text=known.text or more.text,
+        once=known.once + more.once,
     )
 
 
@@ -580,38 +586,46 @@ def _seconds(stamp: str) -> float | None:
 def budgets(job: Job, contract: Contract, logged: Iterable[str]) -> Iterator[Budget]:
     """Hold a job against each limit of the contract; `logged` are the settings that were on."""
     known = set(logged)
-    counted = [one for one in job.breaks if one.id not in INTENDED]
-
-    def broken(breaks: Iterable[Break]) -> int | None:
-        return sum(one.count for one in breaks) or (0 if "graph_breaks" in known else None)
-
+    none = 0 if "graph_breaks" in known else None
     recompiles = sum(one.count for one in job.recompiles)
-    places: dict[str, list[ExpectedBreaks]] = defaultdict(list)
-    for place in contract.expected_breaks:
-        places[place.path.rpartition("/")[2]].append(place)
-    expected: dict[ExpectedBreaks, list[Break]] = {place: [] for place in contract.expected_breaks}
+    entries: dict[str, list[ExpectedBreaks]] = defaultdict(list)
+    named: dict[str, list[ExpectedBreaks]] = defaultdict(list)
+    for entry in contract.expected_breaks:
+        entries[entry.path.rpartition("/")[2]].append(entry)
+        if entry.function:
+            named[entry.function].append(entry)
+    expected: dict[ExpectedBreaks, list[Break]] = {entry: [] for entry in contract.expected_breaks}
     rest = []
-    for one in counted:
-        inside = [place for place in places[one.path.rpartition("/")[2]] if _is_in(one, place)]
-        for place in inside:
-            expected[place].append(one)
+    for broken in job.breaks:
+        inside = [entry for entry in entries[broken.path.rpartition("/")[2]] if _is_in(broken, entry)]
+        inside += [entry for entry in named[broken.disabled] if entry not in inside]
+        for entry in inside:
+            expected[entry].append(broken)
         if not inside:
-            rest.append(one)
+            rest.append(broken)
+    islands = tuple((broken.path, broken.line) for broken in rest if broken.id in INTENDED)
+    others = sum(broken.count for broken in rest if broken.id not in INTENDED)
     limits = (
         ("max-recompiles", contract.max_recompiles, recompiles or (0 if "recompiles" in known else None)),
-        ("max-breaks", contract.max_breaks, broken(rest)),
+        ("max-breaks", contract.max_breaks, others or none),
         ("max-compiles", contract.max_compiles, job.compiles),
         ("max-limit-hits", contract.max_limit_hits, len(job.limits)),
     )
     yield from (Budget(key, most, seen) for key, most, seen in limits if most is not None)
-    for place, breaks in expected.items():
-        yield Budget(f"expected-breaks {place.place}", place.count, broken(breaks))
+    for entry, breaks in expected.items():
+        yield Budget(
+            f"expected-breaks {entry.place}",
+            entry.count,
+            sum(broken.once for broken in breaks) or none,
+            tuple((broken.path, broken.line) for broken in breaks),
+            islands if entry.count and not breaks else (),
+        )
 
 
-def _is_in(one: Break, place: ExpectedBreaks) -> bool:
+def _is_in(broken: Break, entry: ExpectedBreaks) -> bool:
     """Whether a break is in the file, or function of it, that a contract names."""
-    same = one.path == place.path or one.path.endswith(f"/{place.path}")
-    return same and place.function.rpartition(".")[2] in ("", one.function)
+    same = broken.path == entry.path or broken.path.endswith(f"/{entry.path}")
+    return same and entry.function.rpartition(".")[2] in ("", broken.function)
 
 
 def read_logs(

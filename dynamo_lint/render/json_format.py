@@ -13,7 +13,7 @@ from dynamo_lint.report import Report, Site
 from dynamo_lint.terminal import Look
 
 if TYPE_CHECKING:  # nothing that a cached run needs
-    from dynamo_lint.logs.model import Break, Cause, Limit, LogReport, Recompiles
+    from dynamo_lint.logs.model import Break, Budget, Cause, Limit, LogReport, Recompiles
     from dynamo_lint.logs.texts import Frame
     from dynamo_lint.regions.model import Skipped, Unresolved
 
@@ -137,7 +137,7 @@ def log_document(report: LogReport, look: Look) -> str:
             for one in report.unseen
         ],
         "notes": job.notes,
-        "budgets": [picked(one, "key", "allowed", "seen", "exceeded") for one in report.budgets],
+        "budgets": [_budget(one, look) for one in report.budgets],
     }
     return json_text(document, exact=True)
 
@@ -155,6 +155,14 @@ def _break(one: Break, look: Look) -> dict[str, Any]:
         "path": look.place(one.path),
         **picked(one, "line", "function", "id", "reason", "count", "skips_frame"),
         "stack": [[look.place(frame.path), frame.line] for frame in one.stack],
+    }
+
+
+def _budget(one: Budget, look: Look) -> dict[str, Any]:
+    return {
+        **picked(one, "key", "allowed", "seen", "exceeded"),
+        "places": [[look.place(path), line] for path, line in one.places],
+        "elsewhere": [[look.place(path), line] for path, line in one.elsewhere],
     }
 
 

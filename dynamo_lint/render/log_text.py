@@ -18,6 +18,7 @@ from dynamo_lint.report import Compiled, Report
 from dynamo_lint.terminal import Look, clean, counted
 
 _MOST_UNSEEN = 8
+_MOST_PLACES = 12
 
 NOTES = {
     "masked": "Dynamo's first reason is not the cause: it names the first failed check of its guard tree; "
@@ -239,7 +240,20 @@ def budget(one: Budget) -> str:
     """A limit and what was seen."""
     if one.seen is None:
         return f"{one.key}: {one.allowed} allowed, and the log cannot tell"
-    return f"{one.key}: {one.allowed} allowed, {one.seen} seen"
+    shown = f" ({_places(one.places, one.key)})" if one.exceeded and one.places else ""
+    idle = f"; it counts nothing: islands break graphs at {_places(one.elsewhere)}" if one.elsewhere else ""
+    return f"{one.key}: {one.allowed} allowed, {one.seen} seen{shown}{idle}"
+
+
+def _places(places: tuple[tuple[str, int], ...], key: str = "") -> str:
+    """Some lines: `lines 15, 16` where the key of a budget names their file, else `net.py:15, net.py:16`."""
+    ordered = sorted(dict.fromkeys(places))
+    path = key.partition(" ")[2].partition(":")[0]
+    inside = bool(path) and all(f"/{place[0]}".endswith(f"/{path}") for place in ordered)
+    shown = [str(line) if inside else f"{path}:{line}" for path, line in ordered[:_MOST_PLACES]]
+    more = f" and {len(ordered) - _MOST_PLACES} more" if len(ordered) > _MOST_PLACES else ""
+    word = "" if not inside else "line " if len(ordered) == 1 else "lines "
+    return word + ", ".join(shown) + more
 
 
 def broken(one: Break) -> str:

@@ -464,6 +464,8 @@ def probe_step():
             "over budget: main.py: the graph breaks on 2 lines, but 1",
         ),
         ("expected-breaks = { 'main.py:step' = 2 }", 0, ""),
+        ("expected-breaks = { 'main.py:island' = 1 }", 0, ""),
+        ("expected-breaks = { 'main.py:island' = 0 }", 1, "main.py:island: the graph breaks on 1 lines"),
         ("\nexpected-breaks = { 'other.py' = 2 }", 2, ':3: contract.expected-breaks."other.py": there is no'),
         (
             "expected-breaks = { 'main.py:stop' = 2 }",
