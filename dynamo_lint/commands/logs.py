@@ -33,6 +33,7 @@ command_option = section("A command")
 source_option = section("Sources")
 EXIT_UNPROVED = 3
 FAILURES = ("limit", "divergence")
+CLASSES = (*FAILURES, "autotune", "watchdog", "disk", "data-pointer", "nan")
 ON_STDERR = ("text", "github")
 """The formats that may stand among what a command prints; others are for programs, and need a file."""
 
@@ -118,9 +119,9 @@ def _words(known: tuple[str, ...]) -> Any:
 @common.limit_option("--max-limit-hits", help="Exit 1 if there are more.")
 @common.status_option(
     "--fail-on",
-    callback=_words(FAILURES),
+    callback=_words(CLASSES),
     metavar="WHAT",
-    help="What exits 1 without a budget: limit,divergence (default), either, or none.",
+    help="What exits 1: none, or limit,divergence (default), autotune, watchdog, disk, data-pointer, nan.",
 )
 @common.status_option(
     "--settings",
@@ -319,7 +320,7 @@ def _conclusion(
     quiet: bool,
 ) -> int:
     """The exit status that the account deserves; says why."""
-    from dynamo_lint.render.log_text import budget, silence
+    from dynamo_lint.render.log_text import budget, failed, silence
 
     fatal = FAILURES if fail_on is None else fail_on
     reasons = [f"over budget: {budget(one)}" for one in report.budgets if one.exceeded]
@@ -327,6 +328,8 @@ def _conclusion(
         reasons.append("a limit was hit: code that was meant to be compiled runs eagerly")
     if "divergence" in fatal and "ranks-diverge" in report.job.notes:
         reasons.append("the ranks did not compile alike")
+    wanted = [one for one in report.job.failures if one.kind in fatal and one.kind not in FAILURES]
+    reasons += [f"{one.kind}: {failed(one, one.detail)}" for one in wanted]
     for reason in reasons:
         if not quiet:
             say(reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.logs.failures import Failure
 from dynamo_lint.logs.texts import Frame, disabled_function
 
 KINDS = (
@@ -75,6 +76,8 @@ class Limit:
     """The limit's value; None where the log does not tell."""
     source: str
     """The expression that failed last."""
+    reason: str = ""
+    """The check that failed last; empty where the log does not tell."""
     rank: int | None = None
 
 
@@ -166,6 +169,8 @@ class Job:
     ranks: dict[int, Rank] = field(default_factory=dict)
     moments: tuple[Moment, ...] = ()
     """In order of time; thinned out where there are very many."""
+    failures: tuple[Failure, ...] = ()
+    """What else the logs say, one for each class."""
     notes: tuple[str, ...] = ()
     """Words that qualify the account: `masked`, `sizes`, `truncated`, `ranks-diverge` and others."""
 
@@ -186,3 +191,5 @@ class LogReport:
     """False where no sources were read, so that nothing is explained."""
     unexplained_breaks: tuple[Break, ...] = ()
     """Breaks for which no line was found, or that the code asks for; with those of causes they are all."""
+    unexplained_limits: tuple[Limit, ...] = ()
+    """Limits that no cause stands for."""

@@ -13,9 +13,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dynamo_lint.logs.texts import LONGEST_TEXT, MOST_DIGITS
+
+if TYPE_CHECKING:
+    from dynamo_lint.logs.failures import Watcher
 
 PIECE = 1 << 20
 """Bytes that are read at once."""
@@ -86,10 +89,14 @@ class Record:
         self.whole = ended
 
 
-def records(stream: BinaryIO, progress: Progress = lambda count: None) -> Iterator[Record]:
-    """The records of one log, each when it is complete."""
-    reader = _Assembly()
-    for line, ended in _lines(stream, progress):
+def records(
+    stream: BinaryIO, progress: Progress = lambda count: None, watcher: Watcher | None = None
+) -> Iterator[Record]:
+    """The records of one log, each when it is complete; `watcher` looks at all lines of text."""
+    reader = _Assembly(watcher)
+    for number, (line, ended) in enumerate(_lines(stream, progress, watcher), 1):
+        if watcher is not None:
+            watcher.at(number)
         yield from reader.take(line, ended)
     yield from reader.rest()
 
@@ -97,7 +104,8 @@ def records(stream: BinaryIO, progress: Progress = lambda count: None) -> Iterat
 class _Assembly:
     """Puts records together from lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, watcher: Watcher | None) -> None:
+        self._watcher = watcher
         self._open: dict[tuple[bytes | None, bytes], Record] = {}
         """The record that each process is in the middle of: it writes one after the other."""
         self._bare: Record | None = None
@@ -124,6 +132,8 @@ class _Assembly:
             if (head := _SHORT.search(line)) is not None:
                 yield from self._short(head, line[head.end() :], ended)
                 return
+        if self._watcher is not None:
+            self._watcher.text(line)
         if self._bare is not None and self._bare.data is None:
             self._bare.add(_text(line), ended)
 
@@ -145,6 +155,8 @@ class _Assembly:
             yield from self._close_bare()
             self._bare = _structured(number, process, stamp, body)
             return
+        if self._watcher is not None:
+            self._watcher.record(number, body)
         name = artifact.decode() if artifact else ""
         key = (rank, process)
         current = self._open.get(key)
@@ -169,6 +181,8 @@ class _Assembly:
 
     def _short(self, head: re.Match[bytes], body: bytes, ended: bool) -> Iterator[Record]:
         yield from self._close_bare()
+        if self._watcher is not None:
+            self._watcher.record(None, body)
         name = head[1].decode().rpartition(".__")[2] if b".__" in head[1] else ""
         text = _text(body)
         if name in _WANTED and text.startswith(_OPENERS):
@@ -239,7 +253,7 @@ def _unwrapped(line: bytes) -> list[bytes] | None:
     return [inner.encode("utf-8", "replace") for inner in longest.splitlines()]
 
 
-def _lines(stream: BinaryIO, progress: Progress) -> Iterator[tuple[bytes, bool]]:
+def _lines(stream: BinaryIO, progress: Progress, watcher: Watcher | None) -> Iterator[tuple[bytes, bool]]:
     """Each line without its end, and whether it had one."""
     rest = b""
     for piece in _decoded(stream, progress):
@@ -247,11 +261,15 @@ def _lines(stream: BinaryIO, progress: Progress) -> Iterator[tuple[bytes, bool]]
         if not more:
             rest = (rest + first)[:LONGEST_LINE]
             continue
+        if watcher is not None:
+            watcher.piece(rest + piece)
         yield _without_return(rest + first), True
         rest = more.pop()
         for line in more:
             yield (line if line[-1:] != b"\r" else line[:-1]), True
     if rest:
+        if watcher is not None:
+            watcher.piece(rest)
         yield _without_return(rest), False
 
 

@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from dynamo_lint import files
 from dynamo_lint.contract import Contract, ExpectedBreaks
+from dynamo_lint.logs.failures import LIMIT, Failure, Watcher, failures
 from dynamo_lint.logs.model import Break, Budget, Job, Limit, Moment, Rank, Recompiles
 from dynamo_lint.logs.records import Record, read_json, records, told_number, told_text
 from dynamo_lint.logs.texts import (
@@ -40,6 +42,7 @@ MOST_REASONS = 256
 
 MOST_VALUES = 8
 MOST_MOMENTS = 4_096
+MOST_NAMED = 3
 
 _RECOMPILING = "Recompiling function "
 _LIMITED = "function: '"
@@ -109,6 +112,8 @@ class Process:
     """What it was told to log, as far as its records show."""
     recompiles: int = 0
     pending: Attempt | None = None
+    compiling: Frame | None = None
+    """The function whose compile a trace has begun and not ended."""
     started: dict[str, Frame] = field(default_factory=dict)
     """The function of each frame id of a trace."""
     files: dict[int, str] = field(default_factory=dict)
@@ -147,6 +152,8 @@ class Tally:
         self._by_rank: dict[tuple[int | None, int, str, bool], Process] = {}
         self.torch: str | None = None
         self.notes: set[str] = set()
+        self.watchers: list[Watcher] = []
+        """One for each log."""
 
     def add(self, record: Record, hint: int | None = None, log: int = 0) -> None:
         """Count a record; `hint` is the rank that the name of its file tells, `log` numbers the file."""
@@ -195,19 +202,39 @@ class Tally:
         if not processes:
             known = {"no-log-lines"}
         counted = [one.compiled for one in processes if one.traced or "guards" in one.artifacts]
+        limits = tuple(
+            replace(one, rank=process.rank) for process in processes for one in process.limits.values()
+        )
         return Job(
             proof="trace" if traced else "text" if processes else "none",
             torch=self.torch,
             compiles=sum(counted) if counted and len(counted) == len(processes) else None,
             recompiles=recompiles,
             breaks=_breaks(processes),
-            limits=tuple(
-                replace(one, rank=process.rank) for process in processes for one in process.limits.values()
-            ),
+            limits=limits,
             ranks=ranks,
             moments=_moments(processes),
+            failures=tuple(self._failures(processes, limits)),
             notes=tuple(sorted(known)),
         )
+
+    def _failures(self, processes: list[Process], limits: tuple[Limit, ...]) -> Iterator[Failure]:
+        """The classes of failures; limits are those that were counted, for a trace tells of them as well."""
+        inside = [
+            (
+                process.rank,
+                f"{process.compiling.function} in {process.compiling.path}:{process.compiling.line}",
+            )
+            for process in processes
+            if process.rank is not None and process.compiling is not None
+        ]
+        told = {each.kind: each for each in failures(self.watchers, inside, len(processes) > 1)}
+        first = told.pop(LIMIT, Failure(LIMIT, 0))
+        if limits:
+            ranks = {limit.rank for limit in limits if limit.rank is not None}
+            detail = "; ".join(dict.fromkeys(map(_limit_told, limits[:MOST_NAMED])))
+            yield replace(first, count=len(limits), ranks=tuple(sorted(ranks)), detail=detail)
+        yield from told.values()
 
     def logged(self) -> set[str]:
         """The settings of TORCH_LOGS that must have been on; a trace has all that they tell."""
@@ -274,6 +301,7 @@ class Tally:
         _count_id(process, record.id, first=0)
         process.started[record.id.partition("/")[0]] = frame
         process.compiled += 1
+        process.compiling = frame
         if pending is not None and pending.id == record.id:
             pending.frame = frame
             self._settle(process)
@@ -288,8 +316,9 @@ class Tally:
         frame = attempt.frame
         if refused:
             value = whole(attempt.id.rpartition("/")[2])
-            source = attempt.reasons[0][1].source
-            return process.hit(Limit(frame, "recompile_limit", value, source), attempt.stamp)
+            check = attempt.reasons[0][1]
+            limit = Limit(frame, "recompile_limit", value, check.source, check.guard)
+            return process.hit(limit, attempt.stamp)
         _count(process, _told(process, frame), attempt)
         return process.moment(attempt.stamp, frame, "recompile")
 
@@ -308,8 +337,8 @@ class Tally:
             told.checks.setdefault(check.source, check)
             _, readings = _reasons([f"- 0/0: {last['told']}" if last else "", *record.lines])
             _note(told, readings)
-        source = check.source if check else ""
-        process.hit(Limit(frame, hit["limit"], whole(hit["value"]), source), record.stamp)
+        source, reason = (check.source, check.guard) if check else ("", "")
+        process.hit(Limit(frame, hit["limit"], whole(hit["value"]), source, reason), record.stamp)
 
     def _break(self, process: Process, record: Record) -> None:
         told = read_break(record.text)
@@ -327,6 +356,12 @@ class Tally:
         key = where, found.disabled
         process.breaks[key] = _together(process.breaks.get(key), found)
         process.moment(record.stamp, Frame(where[0], where[1], ""), "break")
+
+
+def _limit_told(limit: Limit) -> str:
+    """A function that hit a limit, as it was logged, and the check that failed last."""
+    frame = limit.frame
+    return f"{frame.function} in {frame.path}:{frame.line}" + (f": {limit.reason}" if limit.reason else "")
 
 
 def _note(told: Told, readings: Mapping[str, Place]) -> None:
@@ -476,13 +511,15 @@ def _metrics(process: Process, record: Record) -> None:
     """Note which limit refused a compile, and its value."""
     told = (record.data or {}).get("compilation_metrics")
     reason = told_text(told.get("fail_reason")) if isinstance(told, dict) else ""
+    process.compiling = None
     attempt = process.pending
     if attempt is None or attempt.frame is None or attempt.id != record.id:
         return
     limit, value = _LIMIT_TYPE.search(reason), _LIMIT_VALUE.search(reason)
     if limit is not None:
         most = whole(value["value"]) if value else None
-        process.hit(Limit(attempt.frame, limit["limit"], most, attempt.reasons[0][1].source), attempt.stamp)
+        check = attempt.reasons[0][1]
+        process.hit(Limit(attempt.frame, limit["limit"], most, check.source, check.guard), attempt.stamp)
         process.pending = None
 
 
@@ -642,9 +679,11 @@ def read_logs(
     for number, path in enumerate(chosen):
         hint = _rank(path) if len(chosen) > 1 else None
         before = done
+        watcher = Watcher(str(path), hint, ignored)
+        tally.watchers.append(watcher)
         try:
             with _opened(path) as stream:
-                for record in records(stream, lambda count, start=before: progress(start + count, total)):  # type: ignore[misc]
+                for record in records(stream, partial(_advance, progress, before, total), watcher):
                     tally.add(record, hint, number)
         except (OSError, EOFError, zlib.error) as error:
             if isinstance(error, OSError) and error.strerror:
@@ -652,6 +691,11 @@ def read_logs(
             tally.notes.add("truncated")
         done += _size(path)
     return tally
+
+
+def _advance(progress: Progress, before: int, total: int, count: int) -> None:
+    """Tell of the bytes of a log that have been read, behind those of the logs before it."""
+    progress(before + count, total)
 
 
 def _files(path: Path) -> Iterator[Path]:

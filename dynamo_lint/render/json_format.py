@@ -136,6 +136,9 @@ def log_document(report: LogReport, look: Look) -> str:
             {"path": look.place(one.span.path), "line": one.span.line, **picked(one, "code", "subject")}
             for one in report.unseen
         ],
+        "failures": [
+            picked(one, "kind", "count", "ranks", "log", "line", "step", "detail") for one in job.failures
+        ],
         "notes": job.notes,
         "budgets": [_budget(one, look) for one in report.budgets],
     }

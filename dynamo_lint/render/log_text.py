@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dynamo_lint.findings import Finding, Span
-from dynamo_lint.logs.model import Break, Budget, Cause, Job, LogReport, Recompiles
+from dynamo_lint.logs.failures import LIMIT, Failure
+from dynamo_lint.logs.model import Break, Budget, Cause, Job, Limit, LogReport, Recompiles
 from dynamo_lint.logs.texts import Frame
 from dynamo_lint.render.prose import applicable, claim
 from dynamo_lint.report import Compiled, Report
@@ -51,6 +52,26 @@ SIZES = "DYN506"
 LIMITS = {"recompile_limit": "recompile limit", "accumulated_recompile_limit": "accumulated recompile limit"}
 
 
+FAILED = {
+    "limit": ("limit hit", "limits hit"),
+    "autotune": ("choice failed in autotuning", "choices failed in autotuning"),
+    "watchdog": ("kill by the watchdog of NCCL", "kills by the watchdog of NCCL"),
+    "disk": ("time no space was left for compiled code", "times no space was left for compiled code"),
+    "data-pointer": ("kernel was given a tensor without data", "kernels were given a tensor without data"),
+    "nan": ("loss that is NaN after a limit was hit", "losses that are NaN after a limit was hit"),
+}
+"""Each class of failures, as one and as several."""
+
+ADVICE = {
+    "autotune": "The best of the other choices is used, which may be slower, and another one on each rank.",
+    "watchdog": "Ranks that wait for one that compiles look the same as a hang: raise the timeout.",
+    "disk": "The cache of the compiler is full, which is no fault of the model: see `dynamo-lint doctor`.",
+    "data-pointer": "Dynamo traced into a kernel: make it an operator with a fake (DYN405, DYN516).",
+    "nan": "A rank that runs eagerly may not use the parameters that others use: look at the ranks first.",
+}
+"""What each class of failures means, and what to do."""
+
+
 def render(report: LogReport, look: Look) -> str:
     """All of it, in sections that are left out where they are empty."""
     apart = "ranks-diverge" in report.job.notes
@@ -62,6 +83,7 @@ def render(report: LogReport, look: Look) -> str:
         *([_cause(one, report, look)] for one in report.causes),
         _titled("No line of the sources explains", unknown, look),
         _titled("Other graph breaks", _breaks(report, look), look),
+        _titled("What else these logs say", _failures(report, look), look),
         _titled("Findings of `check` that this job did not bear out", _unseen(report, look), look),
         _titled("Budgets", _budgets(report, look), look),
         _notes(report, look),
@@ -100,6 +122,18 @@ def _breaks(report: LogReport, look: Look) -> list[str]:
         look.wrapped(f"{look.place(one.path, one.line)}: {broken(one)}", "  ", "    ")
         for one in report.unexplained_breaks
     ]
+
+
+def _failures(report: LogReport, look: Look) -> list[str]:
+    """A line for each class of failures; limits that a cause stands for have been told."""
+    lines = []
+    for failure in report.job.failures:
+        limits = report.unexplained_limits
+        if failure.kind != LIMIT or limits:
+            detail = "; ".join(limit_hit(limit, look) for limit in limits[:3])
+            told = failed(failure, detail if failure.kind == LIMIT else failure.detail)
+            lines.append(look.beside(f"  {look.paint(f'{failure.kind:<12}', fg='red')} ", clean(told)))
+    return lines
 
 
 def _unseen(report: LogReport, look: Look) -> list[str]:
@@ -276,6 +310,26 @@ def divergence(report: LogReport, look: Look) -> Iterator[str]:
             for frame, source, count in more[:4]
         )
         yield f"rank {number}: {told or 'none of the recompiles of the others'}"
+
+
+def failed(failure: Failure, detail: str = "") -> str:
+    """A class of failures in one line: how often, on which ranks, where first, and what is known of it."""
+    ranks = ", ".join(map(str, failure.ranks[:8])) + (", …" if len(failure.ranks) > 8 else "")
+    word = "rank" if len(failure.ranks) == 1 else "ranks"
+    log = f" of {failure.log}" if failure.log else ""
+    step = f" behind step {failure.step}" if failure.step is not None else ""
+    first = f", first in line {failure.line}{log}{step}" if failure.line is not None else ""
+    what = counted(failure.count, *FAILED[failure.kind])
+    advice = f". {ADVICE[failure.kind]}" if failure.kind in ADVICE else ""
+    return f"{what}{f' on {word} {ranks}' if ranks else ''}{first}{f': {detail}' if detail else ''}{advice}"
+
+
+def limit_hit(limit: Limit, look: Look) -> str:
+    """A limit, with the function as it was logged and the check that failed last."""
+    name = LIMITS.get(limit.limit, limit.limit)
+    value = f" ({limit.value})" if limit.value is not None else ""
+    reason = f", last because `{limit.reason}` failed" if limit.reason else ""
+    return f"{frame_name(limit.frame, look)} hit its {name}{value}{reason}"
 
 
 def frame_name(frame: Frame, look: Look) -> str:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from dynamo_lint import files
 from dynamo_lint.findings import Finding, Span
+from dynamo_lint.logs.failures import LIMIT
 from dynamo_lint.logs.model import Break, Budget, Cause, Job, Limit, LogReport, Rank, Recompiles
 from dynamo_lint.logs.texts import Frame
 from dynamo_lint.render import log_text
@@ -80,6 +81,9 @@ def _verdict(report: LogReport) -> Iterator[tuple[str, str]]:
         yield "error", f"{named} ran into a limit and is compiled no more: it has run eagerly since."
     if over := [one for one in report.budgets if one.exceeded]:
         yield "error", f"{counted(len(over), 'budget is', 'budgets are')} exceeded."
+    for failure in job.failures:
+        if failure.kind != LIMIT:
+            yield "error", f"{log_text.failed(failure, failure.detail)}"
     if report.causes:
         yield "", f"{counted(len(report.causes), 'line')} of the sources to change."
     if report.unexplained:
