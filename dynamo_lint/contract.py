@@ -119,6 +119,23 @@ def _one(place: str) -> Callable[[object], ExpectedBreaks]:
     return read
 
 
+@dataclass(frozen=True, slots=True)
+class Warmup:
+    """The part of a job in which it may still compile: its first compiles, or its first seconds."""
+
+    compiles: int | None = _key(number(0))
+    seconds: float | None = _key(_measure)
+
+    def __str__(self) -> str:
+        return f"{self.compiles} compiles" if self.compiles is not None else f"{self.seconds:g} seconds"
+
+
+def _warmup(raw: object) -> Warmup:
+    if not isinstance(raw, Mapping) or len(raw) != 1:
+        raise ValueError("a table with one key, { compiles = 40 } or { seconds = 600 }")
+    return Warmup(**table(raw, _readers(Warmup), KEY, "max-recompiles-after"))
+
+
 def _torch(raw: object) -> str:
     """The versions of torch that a team allows, as a specifier: `>=2.13, <3`."""
     specifier = text(raw)
@@ -216,6 +233,14 @@ class Contract:
     max_breaks: int | None = _key(number(0))
     max_compiles: int | None = _key(number(0))
     max_limit_hits: int | None = _key(number(0))
+    max_recompiles_after: Warmup | None = field(default=None, metadata={"read": _warmup})
+    """No function is compiled again after this."""
+    max_compile_seconds: float | None = _key(_measure)
+    """Of one rank."""
+    min_cache_hits: int | None = _key(number(0))
+    """Graphs that one rank takes from the cache of inductor."""
+    max_guards: int | None = _key(number(0))
+    """Of one compiled version of a function."""
     expected_breaks: tuple[ExpectedBreaks, ...] = _key(_expected_breaks, ())
     ignore_log: tuple[str, ...] = _key(strings, ())
     torch: str | None = _key(_torch)
@@ -249,6 +274,8 @@ class Contract:
         breaks = {one.place: one.count for one in self.expected_breaks}
         variables = {name: one.as_value() for name, one in self.environment}
         tables = {"expected-breaks": breaks, "settings": dict(self.settings), "environment": variables}
+        if self.max_recompiles_after is not None:
+            tables["max-recompiles-after"] = stated(self.max_recompiles_after)
         return {key: tables.get(key, value) for key, value in stated(self).items()}
 
 

@@ -270,8 +270,8 @@ def _account(
     logged: tuple[str, ...],
 ) -> LogReport:
     """The job with what its sources explain; `logged` are the log settings that are said to have been on."""
+    from dynamo_lint.logs.budgets import budgets
     from dynamo_lint.logs.causes import Places, codes_by_id, explain
-    from dynamo_lint.logs.tally import budgets
     from dynamo_lint.pages import load_pages
 
     processes, job = tally.processes(), tally.job()

@@ -178,6 +178,10 @@ def located(job: Job, places: Places) -> Job:
             for number, rank in job.ranks.items()
         },
         moments=tuple(replace(one, frame=here(one.frame)) for one in job.moments),
+        costs=job.costs
+        and replace(
+            job.costs, functions=tuple(replace(one, frame=here(one.frame)) for one in job.costs.functions)
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.logs.costs import Costs
 from dynamo_lint.logs.failures import Failure
 from dynamo_lint.logs.texts import Frame, disabled_function
 
@@ -139,19 +140,24 @@ class Budget:
     """How much a job may cost of one thing, and how much it did."""
 
     key: str
-    """`max-recompiles`, `max-compiles`, `max-breaks`, `max-limit-hits`, or `expected-breaks PATH`."""
-    allowed: int
-    seen: int | None
+    """The key of the contract, and behind it the place or the time that it is about."""
+    allowed: float
+    seen: float | None
     """None where the log cannot tell."""
     places: tuple[tuple[str, int], ...] = ()
     """Where graphs broke that count here."""
     elsewhere: tuple[tuple[str, int], ...] = ()
     """Where islands broke graphs that no entry counts, while this one counted nothing."""
 
+    at_least: bool = False
+    """It is a demand: less is a fault."""
+
     @property
     def exceeded(self) -> bool:
-        """Whether it cost more; what the log cannot tell exceeds nothing and proves nothing."""
-        return self.seen is not None and self.seen > self.allowed
+        """Whether it cost more, or gave less; what the log cannot tell exceeds nothing and proves nothing."""
+        if self.seen is None:
+            return False
+        return self.seen < self.allowed if self.at_least else self.seen > self.allowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +175,8 @@ class Job:
     ranks: dict[int, Rank] = field(default_factory=dict)
     moments: tuple[Moment, ...] = ()
     """In order of time; thinned out where there are very many."""
+    costs: Costs | None = None
+    """None where no trace tells of any."""
     failures: tuple[Failure, ...] = ()
     """What else the logs say, one for each class."""
     notes: tuple[str, ...] = ()

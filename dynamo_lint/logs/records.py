@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from dynamo_lint.logs.costs import GRAPH, LOOKS
 from dynamo_lint.logs.texts import LONGEST_TEXT, MOST_DIGITS
 
 if TYPE_CHECKING:
@@ -48,8 +49,10 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BREAKS = ("Graph break in user code at ", "Graph break (", "Graph break: ")
 _OPENERS = ("Recompiling function ", *_BREAKS, "GUARDS:", "torch._dynamo hit config.")
 _WANTED = frozenset(("recompiles", "recompiles_verbose", "graph_breaks", "guards", ""))
-_STRUCTURED = frozenset(("str", "dynamo_start", "compilation_metrics", "artifact"))
-_ARTIFACTS = frozenset(("recompile_reasons", "dynamo_graph_break_reason", "torch_version"))
+_STRUCTURED = frozenset(("str", "dynamo_start", "compilation_metrics", "artifact", GRAPH))
+_ARTIFACTS = frozenset(("recompile_reasons", "dynamo_graph_break_reason", "torch_version", *LOOKS))
+_HEADS = frozenset((GRAPH, *LOOKS))
+"""Records whose payload tells nothing here, and may be large."""
 
 Progress = Callable[[int], None]
 """Is told how many bytes have been read."""
@@ -153,7 +156,11 @@ class _Assembly:
         number = None if rank is None else int(rank)
         if body[:2] == b'{"':
             yield from self._close_bare()
-            self._bare = _structured(number, process, stamp, body)
+            record = _structured(number, process, stamp, body)
+            if record is not None and record.artifact in _HEADS:
+                yield record
+            else:
+                self._bare = record
             return
         if self._watcher is not None:
             self._watcher.record(number, body)

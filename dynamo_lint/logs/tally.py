@@ -12,18 +12,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from dynamo_lint import files
-from dynamo_lint.contract import Contract, ExpectedBreaks
+from dynamo_lint.logs.costs import GRAPH, LOOKS, Meter, costs, moment
 from dynamo_lint.logs.failures import LIMIT, Failure, Watcher, failures
-from dynamo_lint.logs.model import Break, Budget, Job, Limit, Moment, Rank, Recompiles
+from dynamo_lint.logs.model import Break, Job, Limit, Moment, Rank, Recompiles
 from dynamo_lint.logs.records import Record, read_json, records, told_number, told_text
 from dynamo_lint.logs.texts import (
-    INTENDED,
     LONGEST_TEXT,
     Check,
     Frame,
@@ -121,6 +119,7 @@ class Process:
     numbers: dict[str, int] = field(default_factory=dict)
     """The highest compile of each frame id."""
     epoch: int = 0
+    meter: Meter = field(default_factory=Meter)
     moments: list[tuple[str, Frame, str]] = field(default_factory=list)
     every: int = 1
     seen: int = 0
@@ -163,6 +162,7 @@ class Tally:
             return
         process = self._process(record, hint, log)
         process.artifacts.add(record.artifact)
+        process.meter.first = process.meter.first or record.stamp
         match record.artifact:
             case "recompiles" | "recompiles_verbose":
                 self._recompile(process, record)
@@ -184,6 +184,10 @@ class Tally:
                 self.torch = self.torch or _version(record.text)
             case "compilation_metrics":
                 _metrics(process, record)
+            case _ if record.artifact == GRAPH:
+                process.meter.graph(record.id, (record.data or {}).get("has_payload"))
+            case _ if record.artifact in LOOKS:
+                process.meter.look(record.artifact)
 
     def job(self) -> Job:
         """All that was counted."""
@@ -214,6 +218,7 @@ class Tally:
             limits=limits,
             ranks=ranks,
             moments=_moments(processes),
+            costs=costs([(process.rank, process.meter) for process in processes if process.traced]),
             failures=tuple(self._failures(processes, limits)),
             notes=tuple(sorted(known)),
         )
@@ -510,6 +515,9 @@ def _version(text: str) -> str | None:
 def _metrics(process: Process, record: Record) -> None:
     """Note which limit refused a compile, and its value."""
     told = (record.data or {}).get("compilation_metrics")
+    if isinstance(told, dict) and (line := told_number(told.get("co_firstlineno"))) is not None:
+        frame = Frame(told_text(told.get("co_filename")), line, told_text(told.get("co_name")))
+        process.meter.compiled(record.id, frame, told, record.stamp)
     reason = told_text(told.get("fail_reason")) if isinstance(told, dict) else ""
     process.compiling = None
     attempt = process.pending
@@ -601,7 +609,7 @@ def _moments(processes: list[Process]) -> tuple[Moment, ...]:
         (seconds, frame, kind, process.rank)
         for process in processes
         for stamp, frame, kind in process.moments
-        if (seconds := _seconds(stamp)) is not None
+        if (seconds := moment(stamp)) is not None
     ]
     if not timed:
         return ()
@@ -610,59 +618,6 @@ def _moments(processes: list[Process]) -> tuple[Moment, ...]:
         Moment(round(seconds - start, 3), frame, kind, rank)
         for seconds, frame, kind, rank in sorted(timed, key=lambda one: one[0])
     )
-
-
-def _seconds(stamp: str) -> float | None:
-    """`MMDD hh:mm:ss.ffffff` in seconds of a leap year; None for a time that is none."""
-    try:
-        return datetime.strptime(f"2000{stamp[:20]}", "%Y%m%d %H:%M:%S.%f").timestamp()
-    except ValueError:
-        return None
-
-
-def budgets(job: Job, contract: Contract, logged: Iterable[str]) -> Iterator[Budget]:
-    """Hold a job against each limit of the contract; `logged` are the settings that were on."""
-    known = set(logged)
-    none = 0 if "graph_breaks" in known else None
-    recompiles = sum(one.count for one in job.recompiles)
-    entries: dict[str, list[ExpectedBreaks]] = defaultdict(list)
-    named: dict[str, list[ExpectedBreaks]] = defaultdict(list)
-    for entry in contract.expected_breaks:
-        entries[entry.path.rpartition("/")[2]].append(entry)
-        if entry.function:
-            named[entry.function].append(entry)
-    expected: dict[ExpectedBreaks, list[Break]] = {entry: [] for entry in contract.expected_breaks}
-    rest = []
-    for broken in job.breaks:
-        inside = [entry for entry in entries[broken.path.rpartition("/")[2]] if _is_in(broken, entry)]
-        inside += [entry for entry in named[broken.disabled] if entry not in inside]
-        for entry in inside:
-            expected[entry].append(broken)
-        if not inside:
-            rest.append(broken)
-    islands = tuple((broken.path, broken.line) for broken in rest if broken.id in INTENDED)
-    others = sum(broken.count for broken in rest if broken.id not in INTENDED)
-    limits = (
-        ("max-recompiles", contract.max_recompiles, recompiles or (0 if "recompiles" in known else None)),
-        ("max-breaks", contract.max_breaks, others or none),
-        ("max-compiles", contract.max_compiles, job.compiles),
-        ("max-limit-hits", contract.max_limit_hits, len(job.limits)),
-    )
-    yield from (Budget(key, most, seen) for key, most, seen in limits if most is not None)
-    for entry, breaks in expected.items():
-        yield Budget(
-            f"expected-breaks {entry.place}",
-            entry.count,
-            sum(broken.once for broken in breaks) or none,
-            tuple((broken.path, broken.line) for broken in breaks),
-            islands if entry.count and not breaks else (),
-        )
-
-
-def _is_in(broken: Break, entry: ExpectedBreaks) -> bool:
-    """Whether a break is in the file, or function of it, that a contract names."""
-    same = broken.path == entry.path or broken.path.endswith(f"/{entry.path}")
-    return same and entry.function.rpartition(".")[2] in ("", broken.function)
 
 
 def read_logs(

@@ -13,6 +13,7 @@ from dynamo_lint.report import Report, Site
 from dynamo_lint.terminal import Look
 
 if TYPE_CHECKING:  # nothing that a cached run needs
+    from dynamo_lint.logs.costs import Costs
     from dynamo_lint.logs.model import Break, Budget, Cause, Limit, LogReport, Recompiles
     from dynamo_lint.logs.texts import Frame
     from dynamo_lint.regions.model import Skipped, Unresolved
@@ -136,6 +137,7 @@ def log_document(report: LogReport, look: Look) -> str:
             {"path": look.place(one.span.path), "line": one.span.line, **picked(one, "code", "subject")}
             for one in report.unseen
         ],
+        "costs": job.costs and _costs(job.costs, look),
         "failures": [
             picked(one, "kind", "count", "ranks", "log", "line", "step", "detail") for one in job.failures
         ],
@@ -158,6 +160,21 @@ def _break(one: Break, look: Look) -> dict[str, Any]:
         "path": look.place(one.path),
         **picked(one, "line", "function", "id", "reason", "count", "skips_frame"),
         "stack": [[look.place(frame.path), frame.line] for frame in one.stack],
+    }
+
+
+_COSTS = ("compiles", "graphs", "seconds", "guards", "guard_latency_us")
+
+
+def _costs(costs: Costs, look: Look) -> dict[str, Any]:
+    """The receipt of what compiling cost; a rank is null where there is one process."""
+    return {
+        "functions": [{**_frame(one.frame, look), **picked(one, *_COSTS)} for one in costs.functions],
+        "ranks": [
+            picked(one, "rank", "compiles", "seconds", "first_seconds", "last_compile") for one in costs.ranks
+        ],
+        "caches": {name: picked(one, "hits", "misses", "bypassed") for name, one in costs.caches.items()},
+        "programs": costs.programs,
     }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dynamo_lint.findings import Finding, Span
+from dynamo_lint.logs.costs import CACHES, Costs, FunctionCosts
 from dynamo_lint.logs.failures import LIMIT, Failure
 from dynamo_lint.logs.model import Break, Budget, Cause, Job, Limit, LogReport, Recompiles
 from dynamo_lint.logs.texts import Frame
@@ -20,6 +21,7 @@ from dynamo_lint.terminal import Look, clean, counted
 
 _MOST_UNSEEN = 8
 _MOST_PLACES = 12
+_MOST_FUNCTIONS = 8
 
 NOTES = {
     "masked": "Dynamo's first reason is not the cause: it names the first failed check of its guard tree; "
@@ -83,6 +85,7 @@ def render(report: LogReport, look: Look) -> str:
         *([_cause(one, report, look)] for one in report.causes),
         _titled("No line of the sources explains", unknown, look),
         _titled("Other graph breaks", _breaks(report, look), look),
+        _titled("What compiling cost", costs(report.job.costs, look) if report.job.costs else [], look),
         _titled("What else these logs say", _failures(report, look), look),
         _titled("Findings of `check` that this job did not bear out", _unseen(report, look), look),
         _titled("Budgets", _budgets(report, look), look),
@@ -272,11 +275,12 @@ def unexplained(one: Recompiles, look: Look) -> str:
 
 def budget(one: Budget) -> str:
     """A limit and what was seen."""
+    word = "wanted" if one.at_least else "allowed"
     if one.seen is None:
-        return f"{one.key}: {one.allowed} allowed, and the log cannot tell"
+        return f"{one.key}: {one.allowed:g} {word}, and the log cannot tell"
     shown = f" ({_places(one.places, one.key)})" if one.exceeded and one.places else ""
     idle = f"; it counts nothing: islands break graphs at {_places(one.elsewhere)}" if one.elsewhere else ""
-    return f"{one.key}: {one.allowed} allowed, {one.seen} seen{shown}{idle}"
+    return f"{one.key}: {one.allowed:g} {word}, {one.seen:g} seen{shown}{idle}"
 
 
 def _places(places: tuple[tuple[str, int], ...], key: str = "") -> str:
@@ -322,6 +326,48 @@ def failed(failure: Failure, detail: str = "") -> str:
     what = counted(failure.count, *FAILED[failure.kind])
     advice = f". {ADVICE[failure.kind]}" if failure.kind in ADVICE else ""
     return f"{what}{f' on {word} {ranks}' if ranks else ''}{first}{f': {detail}' if detail else ''}{advice}"
+
+
+def costs(told: Costs, look: Look) -> list[str]:
+    """The receipt of what compiling cost, one line for each function and each rank."""
+    lines = [
+        look.wrapped(_function_costs(one, look), "  ", "    ") for one in told.functions[:_MOST_FUNCTIONS]
+    ]
+    if len(told.functions) > _MOST_FUNCTIONS:
+        seconds = sum(one.seconds for one in told.functions[_MOST_FUNCTIONS:])
+        lines.append(f"  and {len(told.functions) - _MOST_FUNCTIONS} more functions: {_time(seconds)}")
+    for rank in told.ranks:
+        who = "in all" if rank.rank is None else f"rank {rank.rank}"
+        last = (
+            f", the last one {_time(rank.last_compile)} after the first record"
+            if rank.last_compile is not None
+            else ""
+        )
+        first = f"{_time(rank.first_seconds)} of it for first versions, as in a first step"
+        lines.append(look.wrapped(f"{who}: {_time(rank.seconds)}, {first}{last}", "  ", "    "))
+    for name, cache in told.caches.items():
+        bypassed = f", {cache.bypassed} bypassed" if cache.bypassed else ""
+        lines.append(
+            f"  {CACHES[name]}: {counted(cache.hits, 'hit')}, "
+            f"{counted(cache.misses, 'miss', 'misses')}{bypassed}"
+        )
+    if told.programs is not None:
+        lines.append(f"  {counted(told.programs, 'program')} that differ in text or sizes")
+    return lines
+
+
+def _function_costs(one: FunctionCosts, look: Look) -> str:
+    guards = f", {counted(one.guards, 'guard')}" if one.guards is not None else ""
+    latency = f" ({one.guard_latency_us:g} µs a call)" if one.guard_latency_us is not None else ""
+    graphs = f"{counted(one.compiles, 'compile')}, {counted(one.graphs, 'graph')}"
+    return f"{frame_name(one.frame, look)}: {_time(one.seconds)}, {graphs}{guards}{latency}"
+
+
+def _time(seconds: float) -> str:
+    """`24.7 s`, or `12 min 5 s` for long ones."""
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
 
 
 def limit_hit(limit: Limit, look: Look) -> str:
