@@ -16,6 +16,7 @@ import click
 from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings
+from dynamo_lint.contract import Warmup
 from dynamo_lint.terminal import counted
 from dynamo_lint.trouble import EXIT_CLEAN, EXIT_FINDINGS, Trouble, say
 
@@ -110,6 +111,13 @@ def _words(known: tuple[str, ...]) -> Any:
     metavar="PATH",
     help="The sources of the job (default: the working directory).",
 )
+@source_option(
+    "--compare",
+    "older",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="PATH",
+    help="An older recording of the same job: tell what has changed.",
+)
 @source_option("--no-lint", is_flag=True, help="Read no sources: only count.")
 @common.region_options
 @common.file_options
@@ -117,6 +125,7 @@ def _words(known: tuple[str, ...]) -> Any:
 @common.limit_option("--max-breaks", help="Exit 1 if there are more.")
 @common.limit_option("--max-graphs", help="Exit 1 if more were compiled.")
 @common.limit_option("--max-limit-hits", help="Exit 1 if there are more.")
+@common.limit_option("--warmup", help="Exit 1 for a recompile behind the first N compiles of a rank (trace).")
 @common.status_option(
     "--fail-on",
     callback=_words(CLASSES),
@@ -141,11 +150,13 @@ def logs(
     seconds: float | None,
     keep: Path | None,
     sources: tuple[Path, ...],
+    older: Path | None,
     no_lint: bool,
     max_recompiles: int | None,
     max_breaks: int | None,
     max_graphs: int | None,
     max_limit_hits: int | None,
+    warmup: int | None,
     fail_on: tuple[str, ...] | None,
     settings: tuple[str, ...] | None,
     allow_empty: bool,
@@ -168,6 +179,7 @@ def logs(
     """
     from dynamo_lint.commands.output import Progress, deliver, look_at
     from dynamo_lint.logs.tally import read_logs
+    from dynamo_lint.logs.trend import trend
     from dynamo_lint.sources import Sources as Texts
 
     _check(paths, command, seconds is not None or keep is not None, output_format, output_file)
@@ -177,6 +189,7 @@ def logs(
         max_breaks=max_breaks,
         max_compiles=max_graphs,
         max_limit_hits=max_limit_hits,
+        max_recompiles_after=None if warmup is None else Warmup(compiles=warmup),
     )
     configured = replace(configured, contract=contract)
     with (
@@ -187,6 +200,9 @@ def logs(
     texts = Texts(found.root, found.given)
     with common.effort(configured, given, quiet=True) as means:
         report = _account(tally, configured, None if no_lint else found, texts, means, settings or ())
+    if older is not None:
+        before = read_logs((older,), configured.contract.ignore_log).job()
+        report = replace(report, trend=trend(before, report.job))
     if ending is not None:
         report = replace(report, job=_of_command(report.job))
     look = look_at(found.root, color, output_file, to_stderr=bool(command), sources=texts)

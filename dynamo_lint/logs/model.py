@@ -57,6 +57,8 @@ class Break:
     """The lines of the program's own frames, outermost first."""
     text: str = ""
     """The line as it stood when the job ran; empty where the log does not tell."""
+    package: str = ""
+    """The library in which Dynamo could not go on; empty for the program's own code."""
     once: int = 1
     """Without those of recompiles, on the rank that has most: the number that a team knows in advance."""
 
@@ -161,6 +163,26 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """The graph breaks that have something in common."""
+
+    name: str
+    lines: int
+    """Different lines."""
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One figure of a job, before and now."""
+
+    what: str
+    before: float | None
+    """None where that recording cannot tell."""
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """All that the log of a job tells."""
 
@@ -199,5 +221,7 @@ class LogReport:
     """False where no sources were read, so that nothing is explained."""
     unexplained_breaks: tuple[Break, ...] = ()
     """Breaks for which no line was found, or that the code asks for; with those of causes they are all."""
+    trend: tuple[Change, ...] = ()
+    """The figures of an older recording beside those of this one."""
     unexplained_limits: tuple[Limit, ...] = ()
     """Limits that no cause stands for."""

@@ -10,7 +10,7 @@ import sys
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -52,6 +52,8 @@ _LIMIT_TYPE = re.compile(r"Limit type: (?P<limit>\w+)")
 _LIMIT_VALUE = re.compile(r"currently set to (?P<value>\d+)")
 _VERSION = re.compile(r'"pytorch_version":\s*"(\d{1,4}\.\d{1,4}[\w.]{0,64})')
 _LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|torch|lib[/\\]python3\.\d+)[/\\]|^<")
+
+_PACKAGE = re.compile(r"[/\\](?:site-packages|dist-packages)[/\\](?P<name>\w{1,200})")
 
 ENDINGS = ("", ".err", ".gz", ".json", ".jsonl", ".log", ".out", ".stderr", ".stdout", ".txt", ".zst")
 """How the names of logs in a folder end; a file that is named itself may be called anything."""
@@ -357,10 +359,19 @@ class Tally:
         here = next((one for one in reversed(own) if (one.path, one.line) == where), None)
         function, text = (here.function, here.text) if here is not None else ("", "")
         once = int(record.id.rpartition("/")[2] in ("", "0"))
-        found = Break(*where, function, told.id, told.reason, 1, told.skips_frame, stack, text, once)
+        deepest = told.place[0] if told.place else told.stack[-1].path
+        package = _package(deepest)
+        found = Break(*where, function, told.id, told.reason, 1, told.skips_frame, stack, text, package, once)
         key = where, found.disabled
         process.breaks[key] = _together(process.breaks.get(key), found)
         process.moment(record.stamp, Frame(where[0], where[1], ""), "break")
+
+
+def _package(path: str) -> str:
+    """The library that a file is of; empty for another."""
+    if (library := _PACKAGE.search(path)) is not None:
+        return library["name"]
+    return "python" if _LIBRARY.search(path) else ""
 
 
 def _limit_told(limit: Limit) -> str:
@@ -692,14 +703,14 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 def _zstd(path: Path) -> Any:
     """The module that reads Zstandard: Python has one since 3.14, and others can install it."""
-    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise Trouble(
-            f"{path}: Zstandard cannot be read here: `pip install backports.zstd`, use Python 3.14, "
-            "or `zstd -dc FILE | dynamo-lint logs -`"
-        ) from None
+    own = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    for name in (own, "zstandard"):
+        with suppress(ImportError):
+            return importlib.import_module(name)
+    raise Trouble(
+        f"{path}: Zstandard cannot be read here: `pip install backports.zstd`, use Python 3.14, "
+        "or `zstd -dc FILE | dynamo-lint logs -`"
+    )
 
 
 def _size(path: Path) -> int:

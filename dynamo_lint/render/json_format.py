@@ -113,6 +113,8 @@ def _edit(edit: Edit, look: Look) -> dict[str, Any]:
 
 def log_document(report: LogReport, look: Look) -> str:
     """The whole account as one JSON document."""
+    from dynamo_lint.logs.breakdown import by_package, by_reason
+
     job = report.job
     several = bool(job.ranks)
     document: dict[str, Any] = {
@@ -137,6 +139,9 @@ def log_document(report: LogReport, look: Look) -> str:
             {"path": look.place(one.span.path), "line": one.span.line, **picked(one, "code", "subject")}
             for one in report.unseen
         ],
+        "breaks_by_reason": [picked(one, "name", "lines", "count") for one in by_reason(job)],
+        "breaks_by_package": [picked(one, "name", "lines", "count") for one in by_package(job)],
+        "trend": [picked(one, "what", "before", "after") for one in report.trend],
         "costs": job.costs and _costs(job.costs, look),
         "failures": [
             picked(one, "kind", "count", "ranks", "log", "line", "step", "detail") for one in job.failures

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dynamo_lint.findings import Finding, Span
+from dynamo_lint.logs.breakdown import by_package, by_reason
 from dynamo_lint.logs.costs import CACHES, Costs, FunctionCosts
 from dynamo_lint.logs.failures import LIMIT, Failure
-from dynamo_lint.logs.model import Break, Budget, Cause, Job, Limit, LogReport, Recompiles
+from dynamo_lint.logs.model import Break, Budget, Cause, Job, Limit, LogReport, Recompiles, Share
 from dynamo_lint.logs.texts import Frame
 from dynamo_lint.render.prose import applicable, claim
 from dynamo_lint.report import Compiled, Report
@@ -22,6 +23,7 @@ from dynamo_lint.terminal import Look, clean, counted
 _MOST_UNSEEN = 8
 _MOST_PLACES = 12
 _MOST_FUNCTIONS = 8
+_MOST_SHARES = 8
 
 NOTES = {
     "masked": "Dynamo's first reason is not the cause: it names the first failed check of its guard tree; "
@@ -85,6 +87,8 @@ def render(report: LogReport, look: Look) -> str:
         *([_cause(one, report, look)] for one in report.causes),
         _titled("No line of the sources explains", unknown, look),
         _titled("Other graph breaks", _breaks(report, look), look),
+        _titled("Graph breaks by reason and package", _breakdown(report.job, look), look),
+        _titled("What has changed since the older recording", _trend(report), look),
         _titled("What compiling cost", costs(report.job.costs, look) if report.job.costs else [], look),
         _titled("What else these logs say", _failures(report, look), look),
         _titled("Findings of `check` that this job did not bear out", _unseen(report, look), look),
@@ -136,6 +140,34 @@ def _failures(report: LogReport, look: Look) -> list[str]:
             detail = "; ".join(limit_hit(limit, look) for limit in limits[:3])
             told = failed(failure, detail if failure.kind == LIMIT else failure.detail)
             lines.append(look.beside(f"  {look.paint(f'{failure.kind:<12}', fg='red')} ", clean(told)))
+    return lines
+
+
+def _breakdown(job: Job, look: Look) -> list[str]:
+    """The graph breaks in groups; nothing where there is one line only."""
+    if len({(one.path, one.line) for one in job.breaks}) < 2:
+        return []
+    reasons, packages = list(by_reason(job)), list(by_package(job))
+    shown = [f"{_share(one)}: {one.name}" for one in reasons[:_MOST_SHARES]]
+    more = len(reasons) - len(shown)
+    shown += [f"and {counted(more, 'reason')} more"] if more else []
+    told = ", ".join(f"{one.name} {one.lines}" for one in packages[:_MOST_SHARES])
+    return [look.wrapped(clean(line), "  ", "    ") for line in (*shown, f"lines by package: {told}")]
+
+
+def _share(one: Share) -> str:
+    again = f", {one.count} breaks" if one.count != one.lines else ""
+    return f"{counted(one.lines, 'line')}{again}"
+
+
+def _trend(report: LogReport) -> list[str]:
+    """The figures that have changed, and those of the whole job."""
+    lines = []
+    for change in report.trend:
+        before, after = ("not told" if one is None else f"{one:g}" for one in (change.before, change.after))
+        lines.append(
+            f"  {clean(change.what)}: {before}" + (f" → {after}" if before != after else ", as before")
+        )
     return lines
 
 
@@ -277,7 +309,8 @@ def budget(one: Budget) -> str:
     """A limit and what was seen."""
     word = "wanted" if one.at_least else "allowed"
     if one.seen is None:
-        return f"{one.key}: {one.allowed:g} {word}, and the log cannot tell"
+        which = ": a trace tells compiles, and no recording calls" if "-after " in one.key else ""
+        return f"{one.key}: {one.allowed:g} {word}, and the log cannot tell{which}"
     shown = f" ({_places(one.places, one.key)})" if one.exceeded and one.places else ""
     idle = f"; it counts nothing: islands break graphs at {_places(one.elsewhere)}" if one.elsewhere else ""
     return f"{one.key}: {one.allowed:g} {word}, {one.seen:g} seen{shown}{idle}"

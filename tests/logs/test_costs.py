@@ -96,6 +96,29 @@ def test_a_contract_is_held_to_what_a_trace_proves(
     assert done.exit_code == status
 
 
+def test_no_recompile_may_follow_the_warm_up() -> None:
+    assert run(trace("cold"), "--warmup", "1").exit_code == 1
+    assert run(trace("cold"), "--warmup", "3").exit_code == 0
+    text = run(str(Path(__file__).parent / "jobs" / "other_sizes.log"), "--warmup", "3")
+    assert text.exit_code == 3
+    assert "a trace tells compiles, and no recording calls" in " ".join(text.stdout.split())
+
+
+def test_two_recordings_are_compared() -> None:
+    told = run(trace("warm"), "--compare", trace("cold")).stdout
+    assert "What has changed since the older recording\n  compiles: 4, as before\n" in told
+    assert "  cache hits: 0 → 11\n  cache misses: 11 → 0\n" in told
+    jobs = Path(__file__).parent / "jobs"
+    words = (str(jobs / "counter_after_break.log"), "--compare", str(jobs / "other_sizes.log"))
+    changes = json.loads(run(*words, "--output-format", "json").stdout)["trend"]
+    assert {"what": "recompiles", "before": 3, "after": 5} in changes
+    assert {"what": "recompiles of `forward` in other_sizes.py for `x`", "before": 3, "after": 0} in changes
+    assert [one["what"] for one in changes if "GB0059" in one["what"]] == [
+        "graph breaks GB0059 of `forward` in counter_after_break.py"
+    ]
+    assert "cache hits" not in [one["what"] for one in changes]
+
+
 def test_a_backend_without_a_cache_proves_no_hits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = Path(trace("warm")).read_text().splitlines(keepends=True)
     (tmp_path / "a.log").write_text("".join(line for line in lines if "_cache_hit" not in line))

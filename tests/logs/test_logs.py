@@ -645,6 +645,20 @@ class TestCommand:
         budgets = json.loads(run("a.log", "--output-format", "json").stdout)["budgets"]
         assert [line for _, line in budgets[1]["elsewhere"]] == [15, 16, 17, 19]
 
+    def test_breaks_are_counted_by_reason_and_by_package(self, job: Path) -> None:
+        inside = islands(7, "f")
+        inside[0] = inside[0].replace("/job/net.py", "/venv/lib/python3.11/site-packages/einops/ops.py")
+        inside.append(f'{BREAK}User code traceback:\n{BREAK}  File "/job/net.py", line 21, in forward\n')
+        (job / "a.log").write_text("".join([*islands(15, "f"), *islands(16, "g"), *inside]))
+        told = json.loads(run("a.log", "--no-lint", "--output-format", "json").stdout)
+        ((reason, lines, count),) = [tuple(one.values()) for one in told["breaks_by_reason"]]
+        assert (reason[:7], lines, count) == ("GB0099:", 3, 3)
+        assert [tuple(one.values()) for one in told["breaks_by_package"]] == [
+            ("the project", 2, 2),
+            ("einops", 1, 1),
+        ]
+        assert "lines by package: the project 2, einops 1" in run("a.log", "--no-lint").stdout
+
     def test_each_rank_may_have_the_breaks_that_are_expected(self, job: Path) -> None:
         (job / "net.py").write_text("")
         (job / "dynamo-lint.toml").write_text("[contract]\nexpected-breaks = { 'net.py' = 1 }\n")
