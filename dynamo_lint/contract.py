@@ -54,6 +54,11 @@ class ExpectedBreaks:
 SettingValue = bool | int | float | str
 RANKS, XLA = "ranks > 1", "xla"
 """When a variable is looked at: in a job of several processes, or where XLA is installed."""
+NOT_ROOT = "not-root"
+FOLDERS = ("writable", "free-gb", "not-under", "exists", "volume", "mount", "per-run")
+"""The demands on what a variable names, which is a folder."""
+
+_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def _string(raw: object) -> str:
@@ -66,6 +71,20 @@ def _measure(raw: object) -> float:
     if not isinstance(raw, int | float) or isinstance(raw, bool) or not 0 <= raw <= float_info.max:
         raise ValueError("a number of 0 or more")
     return raw
+
+
+def _absolute(raw: object) -> str:
+    path = text(raw)
+    if not posixpath.isabs(path):
+        raise ValueError('the place of a volume, such as "/mnt/scratch"')
+    return posixpath.normpath(path)
+
+
+def _name(raw: object) -> str:
+    name = text(raw)
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError('the name of an environment variable, such as "SLURM_JOB_ID"')
+    return name
 
 
 def _key(read: Reader, usual: Any = None) -> Any:
@@ -91,6 +110,14 @@ class Expectation:
     """So much is free where the folder is."""
     not_under: tuple[str, ...] = _key(strings, ())
     """Folders that it must not lie in; `/` is that one alone, or the whole disk would be forbidden."""
+    exists: bool = _key(flag, False)
+    """The folder is there before the job makes it: a volume that is not mounted has none."""
+    volume: str | None = _key(choice(NOT_ROOT))
+    """`NOT_ROOT`: it is on another volume than `/`."""
+    mount: str | None = _key(_absolute)
+    """It lies on what is mounted at this place."""
+    per_run: str | None = _key(_name)
+    """Its path holds the value of this variable, so that each run has its own."""
     min: float | None = _key(_measure)
     max: float | None = _key(_measure)
     when: str | None = _key(choice(RANKS, XLA))
@@ -215,7 +242,7 @@ def _faults(found: Expectation, variable: Variable | None) -> Iterator[tuple[str
             yield "equals", '"1" or "0", for torch takes any other text for one of these'
     if variable is not None:
         for key in given:
-            if key in {"writable", "free-gb", "not-under"} and variable.kind not in {"folder", "text"}:
+            if key in FOLDERS and variable.kind not in {"folder", "text"}:
                 yield key, "a variable before it that names a folder"
             if key in {"min", "max"} and variable.kind not in {"int", "float", "text"}:
                 yield key, 'a variable before it that takes a number; give this one "equals"'

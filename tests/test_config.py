@@ -222,6 +222,22 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("contract = { max-compile-seconds = '9' }", "expected a number of 0 or more"),
         ("contract = { min-cache-hits = 0.9 }", "expected a whole number of 0 or more"),
         ("contract = { max-guards = true }", "expected a whole number of 0 or more"),
+        (
+            "contract = { environment = { TRITON_CACHE_DIR = { volume = 'root' } } }",
+            'contract.environment.TRITON_CACHE_DIR.volume = "root": expected one of "not-root"; did you mean',
+        ),
+        (
+            "contract = { environment = { TRITON_CACHE_DIR = { mount = 'mnt/x' } } }",
+            'expected the place of a volume, such as "/mnt/scratch"',
+        ),
+        (
+            "contract = { environment = { TRITON_CACHE_DIR = { per-run = '$SLURM_JOB_ID' } } }",
+            'expected the name of an environment variable, such as "SLURM_JOB_ID"',
+        ),
+        (
+            "contract = { environment = { TORCHINDUCTOR_FX_GRAPH_CACHE = { exists = true } } }",
+            "expected a variable before it that names a folder",
+        ),
         ("contract = { mutable-state = 'forbidden' }", "did you mean 'forbid'?"),
         ("contract = { max-autotune-configs = 0 }", "expected a whole number of 1 or more"),
         (
