@@ -79,7 +79,7 @@ class Meter:
             self.compiles.append(
                 Compile(
                     where,
-                    int(version) if version.isdigit() else 0,
+                    int(version) if version.isdecimal() else 0,
                     _seconds(told),
                     guards if type(guards) is int and guards >= 0 else None,
                     _number(told.get("guard_latency_us")),

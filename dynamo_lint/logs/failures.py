@@ -111,15 +111,16 @@ class Watcher:
         self.seen: dict[str, Seen] = {}
         self.compiling: dict[int, str] = {}
         """The record of Dynamo that each rank has written last, if nothing else of it followed."""
-        self.heads: set[bytes] = set()
-        """The ranks that lines begin with."""
         self.data_parallel = False
+        self.nan: Seen | None = None
+        """Losses that are NaN where no limit has been hit yet: another rank may have hit one."""
         self.before: list[float] = []
         self.after: list[float] = []
         """Seconds of steps before and after the first failure of autotuning."""
         self._hint = hint
         self._ignored = [text.encode() for text in ignored]
         self._loud = True
+        self._heads: set[bytes] = set()
         self._number = 0
         self._last: dict[bytes, bytes] = {}
         """The last line of each rank that may tell of a step."""
@@ -129,9 +130,7 @@ class Watcher:
     def piece(self, piece: bytes) -> None:
         """Say of which piece the next lines are."""
         self.data_parallel = self.data_parallel or any(word in piece for word in _DATA_PARALLEL)
-        self._loud = any(sign in piece for sign, _ in _SIGNS) or (
-            LIMIT in self.seen and any(word in piece for word in _NANS)
-        )
+        self._loud = any(sign in piece for sign, _ in _SIGNS) or any(word in piece for word in _NANS)
 
     def at(self, number: int) -> None:
         """Say which line the next calls are about."""
@@ -160,8 +159,13 @@ class Watcher:
                 self.compiling.pop(rank, None)
 
     def _meet(self, head: bytes) -> None:
-        if head and len(self.heads) < MOST_RANKS:
-            self.heads.add(head)
+        if head and len(self._heads) < MOST_RANKS:
+            self._heads.add(head)
+
+    def ranks(self) -> set[int]:
+        """The ranks that wrote to this log, as far as it tells."""
+        found = {self._rank(head) for head in (*self._heads, b"")}
+        return {rank for rank in found if rank is not None}
 
     def _rank(self, head: bytes) -> int | None:
         """The rank that a line begins with, or that all of the log are of."""
@@ -176,7 +180,7 @@ class Watcher:
         if b"autotun" in line or b"benchmark" in line:
             self._tuning = self._number
         found = [(sign, kind) for sign, kind in _SIGNS if sign in line]
-        if LIMIT in self.seen and any(word in line for word in _NANS) and _NAN_LOSS.search(line):
+        if any(word in line for word in _NANS) and _NAN_LOSS.search(line):
             found.append((b"nan", NAN))
         told = False
         for sign, kind in found:
@@ -194,13 +198,16 @@ class Watcher:
         return kind != DISK or self._number - self._near_compiler < _NEAR
 
     def _add(self, sign: bytes, kind: str, line: bytes, head: bytes) -> None:
-        seen = self.seen.get(kind)
+        early = kind == NAN and LIMIT not in self.seen
+        seen = self.nan if early else self.seen.get(kind)
         if seen is None:
             step = _step(line) if kind == NAN else None
             before = self._last.get(head) or self._last.get(b"", b"")
-            seen = self.seen[kind] = Seen(
-                self._number, _step(before) if step is None else step, _detail(kind, line)
-            )
+            seen = Seen(self._number, _step(before) if step is None else step, _detail(kind, line))
+            if early:
+                self.nan = seen
+            else:
+                self.seen[kind] = seen
             if kind == AUTOTUNE:
                 times = (_seconds(each) for each in self._steps)
                 self.before = [seconds for seconds in times if seconds is not None]
@@ -270,39 +277,43 @@ def failures(
     there is more than one rank.
     """
     looked = list(watchers)
-    ranks = {head for watcher in looked for head in watcher.heads}
+    ranks = {rank for watcher in looked for rank in watcher.ranks()}
+    parallel = several or len(ranks) > 1 or any(watcher.data_parallel for watcher in looked)
+    limited = any(LIMIT in watcher.seen for watcher in looked)
     for kind in CLASSES:
         told = [(watcher, watcher.seen[kind]) for watcher in looked if kind in watcher.seen]
-        if not told:
-            continue
-        if kind == NAN and not (
-            several or len(ranks) > 1 or any(watcher.data_parallel for watcher in looked)
-        ):
+        if kind == NAN and limited:
+            early = ((watcher, watcher.nan) for watcher in looked if LIMIT not in watcher.seen)
+            told += [(watcher, nan) for watcher, nan in early if nan is not None]
+        if not told or (kind == NAN and not parallel):
             continue
         watcher, first = told[0]
-        detail = next((seen.detail for _, seen in told if seen.detail), "")
+        killed = {rank for _, seen in told for rank in seen.ranks}
+        details = [next((seen.detail for _, seen in told if seen.detail), "")]
         if kind == AUTOTUNE:
-            detail = "; ".join(filter(None, [detail, _slower(looked)]))
+            details.append(_slower(looked))
         elif kind == WATCHDOG:
-            killed = {rank for _, seen in told for rank in seen.ranks}
-            inside = dict(compiling)
-            for each in looked:
-                inside |= each.compiling
-            said = [
-                f"rank {rank} was compiling: {what}"
-                for rank, what in sorted(inside.items())
-                if rank not in killed
-            ]
-            detail = "; ".join(filter(None, [detail, *said[:2]]))
+            details += _inside(looked, compiling, killed)
         yield Failure(
             kind,
             sum(seen.count for _, seen in told),
-            tuple(sorted({rank for _, seen in told for rank in seen.ranks})),
+            tuple(sorted(killed)),
             watcher.log if len(looked) > 1 else "",
             first.line,
             first.step,
-            detail,
+            "; ".join(filter(None, details)),
         )
+
+
+def _inside(
+    watchers: Iterable[Watcher], compiling: Sequence[tuple[int, str]], killed: set[int]
+) -> Iterator[str]:
+    """The first ranks that were compiling when others were killed, and what they compiled."""
+    inside = dict(compiling)
+    for watcher in watchers:
+        inside |= watcher.compiling
+    others = sorted((rank, what) for rank, what in inside.items() if rank not in killed)
+    yield from (f"rank {rank} was compiling: {what}" for rank, what in others[:2])
 
 
 def _slower(watchers: Iterable[Watcher]) -> str:

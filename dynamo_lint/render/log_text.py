@@ -370,7 +370,8 @@ def costs(told: Costs, look: Look) -> list[str]:
         seconds = sum(one.seconds for one in told.functions[_MOST_FUNCTIONS:])
         lines.append(f"  and {len(told.functions) - _MOST_FUNCTIONS} more functions: {_time(seconds)}")
     for rank in told.ranks:
-        who = "in all" if rank.rank is None else f"rank {rank.rank}"
+        alone = "in all" if len(told.ranks) == 1 else "one process"
+        who = alone if rank.rank is None else f"rank {rank.rank}"
         last = (
             f", the last one {_time(rank.last_compile)} after the first record"
             if rank.last_compile is not None

@@ -133,4 +133,6 @@ def test_the_receipt_stands_in_the_text() -> None:
     assert "What compiling cost\n  `forward` (" in told
     assert "fx graph cache: 7 hits, 0 misses" in told
     assert "4 programs that differ in text or sizes" in told
+    page = run(trace("warm"), "--output-format", "html").stdout
+    assert "Hits of the fx graph cache" in page
     assert "What compiling cost" not in run(str(Path(__file__).parent / "jobs" / "other_sizes.log")).stdout

@@ -98,6 +98,15 @@ def test_a_loss_that_is_nan_is_told_behind_a_limit_where_there_are_ranks() -> No
     assert "nan" in read("DistributedDataParallel(\n" + (LIMIT + loss).replace("[rank0]:", ""))
 
 
+def test_ranks_are_told_by_the_names_of_logs_as_well(tmp_path: Path) -> None:
+    (tmp_path / "rank0.log").write_text("step 7 loss: nan\n")
+    (tmp_path / "rank1.log").write_text(LIMIT.replace("[rank1]:", ""))
+    words = ["logs", str(tmp_path), "--no-lint", "--output-format", "json"]
+    told = {one["kind"]: one for one in json.loads(CliRunner().invoke(app, words).stdout)["failures"]}
+    assert (told["limit"]["ranks"], told["nan"]["ranks"], told["nan"]["step"]) == ([1], [0], 7)
+    assert told["nan"]["log"].endswith("rank0.log")
+
+
 def test_failures_are_told_where_no_record_of_dynamo_is(tmp_path: Path) -> None:
     text = "step 3\nOSError: [Errno 28] No space left on device: '/tmp/torchinductor_me/ab/c.py'\n"
     done = run(tmp_path, text)
