@@ -296,7 +296,7 @@ def _account(
     findings = () if found is None or silent else _findings(settings, found, texts, means)
     codes = codes_by_id((page.code, page.gb) for page in load_pages().values())
     report = explain(processes, job, findings, places, codes)
-    held = budgets(report.job, settings.contract, tally.logged() | set(logged))
+    held = budgets(report.job, settings.contract, tally.logged() | set(logged), settings.folder.resolve())
     return replace(report, linted=found is not None, budgets=tuple(held))
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
-from dynamo_lint import files
 from dynamo_lint.confirm.model import GraphBreak, Receipt, relative
 from dynamo_lint.confirm.verdicts import ProbeReport
 from dynamo_lint.contract import Contract, ExpectedBreaks
+from dynamo_lint.logs.budgets import functions
 from dynamo_lint.logs.texts import INTENDED, disabled_function
 
 _MOST_LINES = 12
@@ -100,25 +98,3 @@ def _is_in(found: GraphBreak, entry: ExpectedBreaks, home: Path) -> bool:
     return not entry.function or any(
         name == entry.function and first <= line <= last for name, first, last in functions(home / path)
     )
-
-
-@cache
-def functions(path: Path) -> tuple[tuple[str, int, int], ...]:
-    """The functions of a file by qualified name, with first and last line; none if it cannot be read."""
-    try:
-        tree = ast.parse(files.read(path).decode("utf-8"))
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return ()
-    found = []
-    pending: list[tuple[str, ast.AST]] = [("", tree)]
-    while pending:
-        outer, node = pending.pop()
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                name = f"{outer}.{child.name}" if outer else child.name
-                pending.append((name, child))
-                if not isinstance(child, ast.ClassDef):
-                    found.append((name, child.lineno, child.end_lineno or child.lineno))
-            else:
-                pending.append((outer, child))
-    return tuple(found)

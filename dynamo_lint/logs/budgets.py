@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
 
+from dynamo_lint import files
 from dynamo_lint.contract import Contract, ExpectedBreaks
 from dynamo_lint.logs.costs import Costs
 from dynamo_lint.logs.model import Break, Budget, Job
 from dynamo_lint.logs.texts import INTENDED
 
 
-def budgets(job: Job, contract: Contract, logged: Iterable[str]) -> Iterator[Budget]:
-    """Hold a job against each limit of the contract; `logged` are the settings that were on."""
+def budgets(job: Job, contract: Contract, logged: Iterable[str], home: Path = Path()) -> Iterator[Budget]:
+    """Hold a job against each limit of the contract; `logged` are the settings that were on.
+
+    The paths of a contract are relative to `home`.
+    """
     known = set(logged)
     none = 0 if "graph_breaks" in known else None
     recompiles = sum(one.count for one in job.recompiles)
@@ -25,7 +32,7 @@ def budgets(job: Job, contract: Contract, logged: Iterable[str]) -> Iterator[Bud
     expected: dict[ExpectedBreaks, list[Break]] = {entry: [] for entry in contract.expected_breaks}
     rest = []
     for broken in job.breaks:
-        inside = [entry for entry in entries[broken.path.rpartition("/")[2]] if _is_in(broken, entry)]
+        inside = [entry for entry in entries[broken.path.rpartition("/")[2]] if _is_in(broken, entry, home)]
         inside += [entry for entry in named[broken.disabled] if entry not in inside]
         for entry in inside:
             expected[entry].append(broken)
@@ -69,7 +76,37 @@ def _costs(costs: Costs | None, contract: Contract) -> Iterator[Budget]:
         yield Budget("max-guards", contract.max_guards, max(guards, default=None))
 
 
-def _is_in(broken: Break, entry: ExpectedBreaks) -> bool:
-    """Whether a break is in the file, or function of it, that a contract names."""
-    same = broken.path == entry.path or broken.path.endswith(f"/{entry.path}")
-    return same and entry.function.rpartition(".")[2] in ("", broken.function)
+def _is_in(broken: Break, entry: ExpectedBreaks, home: Path) -> bool:
+    """Whether a break is in the file, or function of it, that a contract names.
+
+    A log has bare names, so of several functions with one name the source says which has the line.
+    """
+    if broken.path != entry.path and not broken.path.endswith(f"/{entry.path}"):
+        return False
+    bare = entry.function.rpartition(".")[2]
+    namesakes = [known for known in functions(home / entry.path) if known[0].rpartition(".")[2] == bare]
+    if len(namesakes) > 1:
+        return any(name == entry.function and first <= broken.line <= last for name, first, last in namesakes)
+    return bare in ("", broken.function)
+
+
+@cache
+def functions(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """The functions of a file by qualified name, with first and last line; none if it cannot be read."""
+    try:
+        tree = ast.parse(files.read(path).decode("utf-8"))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return ()
+    found = []
+    pending: list[tuple[str, ast.AST]] = [("", tree)]
+    while pending:
+        outer, node = pending.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                name = f"{outer}.{child.name}" if outer else child.name
+                pending.append((name, child))
+                if not isinstance(child, ast.ClassDef):
+                    found.append((name, child.lineno, child.end_lineno or child.lineno))
+            else:
+                pending.append((outer, child))
+    return tuple(found)

@@ -645,6 +645,21 @@ class TestCommand:
         budgets = json.loads(run("a.log", "--output-format", "json").stdout)["budgets"]
         assert [line for _, line in budgets[1]["elsewhere"]] == [15, 16, 17, 19]
 
+    def test_of_functions_with_one_name_the_source_says_which_broke(self, job: Path) -> None:
+        forward = "    def forward(self):\n        pass\n        pass\n\n"
+        (job / "net.py").write_text(f"class A:\n{forward}class B:\n{forward}")
+        stack = '{0}User code traceback:\n{0}  File "/job/net.py", line {1}, in forward\n'
+        lines = [*islands(3, "f"), stack.format(BREAK, 3), *islands(8, "A.forward"), stack.format(BREAK, 8)]
+        (job / "a.log").write_text("".join(lines))
+        entries = "{ 'net.py:A.forward' = 2, 'net.py:B.forward' = 1 }"
+        for contract, status in (
+            (entries, 0),
+            (entries.replace("2", "1"), 1),
+            (entries.replace("1", "0"), 1),
+        ):
+            (job / "dynamo-lint.toml").write_text(f"[contract]\nexpected-breaks = {contract}\n")
+            assert run("a.log", "--no-lint").exit_code == status
+
     def test_breaks_are_counted_by_reason_and_by_package(self, job: Path) -> None:
         inside = islands(7, "f")
         inside[0] = inside[0].replace("/job/net.py", "/venv/lib/python3.11/site-packages/einops/ops.py")
