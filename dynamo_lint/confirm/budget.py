@@ -8,7 +8,7 @@ from pathlib import Path
 from dynamo_lint.confirm.model import GraphBreak, Receipt, relative
 from dynamo_lint.confirm.verdicts import ProbeReport
 from dynamo_lint.contract import Contract, ExpectedBreaks
-from dynamo_lint.logs.budgets import functions
+from dynamo_lint.logs.functions import functions
 from dynamo_lint.logs.texts import INTENDED, disabled_function
 
 _MOST_LINES = 12

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import Path
 
-from dynamo_lint import files
 from dynamo_lint.contract import Contract, ExpectedBreaks
 from dynamo_lint.logs.costs import Costs
+from dynamo_lint.logs.functions import functions
 from dynamo_lint.logs.model import Break, Budget, Job
 from dynamo_lint.logs.texts import INTENDED
 
@@ -88,25 +86,3 @@ def _is_in(broken: Break, entry: ExpectedBreaks, home: Path) -> bool:
     if len(namesakes) > 1:
         return any(name == entry.function and first <= broken.line <= last for name, first, last in namesakes)
     return bare in ("", broken.function)
-
-
-@cache
-def functions(path: Path) -> tuple[tuple[str, int, int], ...]:
-    """The functions of a file by qualified name, with first and last line; none if it cannot be read."""
-    try:
-        tree = ast.parse(files.read(path).decode("utf-8"))
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return ()
-    found = []
-    pending: list[tuple[str, ast.AST]] = [("", tree)]
-    while pending:
-        outer, node = pending.pop()
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                name = f"{outer}.{child.name}" if outer else child.name
-                pending.append((name, child))
-                if not isinstance(child, ast.ClassDef):
-                    found.append((name, child.lineno, child.end_lineno or child.lineno))
-            else:
-                pending.append((outer, child))
-    return tuple(found)
