@@ -59,6 +59,11 @@ class ExpectedBreaks:
 SettingValue = bool | int | float | str
 RANKS, XLA = "ranks > 1", "xla"
 """When a variable is looked at: in a job of several processes, or where XLA is installed."""
+NOT_ROOT = "not-root"
+FOLDERS = ("writable", "free-gb", "not-under", "exists", "volume", "mount", "per-run")
+"""The demands on what a variable names, which is a folder."""
+
+_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 @takes({"type": "string"})
@@ -73,6 +78,22 @@ def _measure(raw: object) -> float:
     if not isinstance(raw, int | float) or isinstance(raw, bool) or not 0 <= raw <= float_info.max:
         raise ValueError("a number of 0 or more")
     return raw
+
+
+@takes({"type": "string", "pattern": "^/"})
+def _absolute(raw: object) -> str:
+    path = text(raw)
+    if not posixpath.isabs(path):
+        raise ValueError('the place of a volume, such as "/mnt/scratch"')
+    return posixpath.normpath(path)
+
+
+@takes({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})
+def _name(raw: object) -> str:
+    name = text(raw)
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError('the name of an environment variable, such as "SLURM_JOB_ID"')
+    return name
 
 
 def _key(read: Reader, usual: Any = None) -> Any:
@@ -98,6 +119,14 @@ class Expectation:
     """So much is free where the folder is."""
     not_under: tuple[str, ...] = _key(strings, ())
     """Folders that it must not lie in; `/` is that one alone, or the whole disk would be forbidden."""
+    exists: bool = _key(flag, False)
+    """The folder is there before the job makes it: a volume that is not mounted has none."""
+    volume: str | None = _key(choice(NOT_ROOT))
+    """`NOT_ROOT`: it is on another volume than `/`."""
+    mount: str | None = _key(_absolute)
+    """It lies on what is mounted at this place."""
+    per_run: str | None = _key(_name)
+    """Its path holds the value of this variable, so that each run has its own."""
     min: float | None = _key(_measure)
     max: float | None = _key(_measure)
     when: str | None = _key(choice(RANKS, XLA))
@@ -125,6 +154,24 @@ def _one(place: str) -> Callable[[object], ExpectedBreaks]:
         return ExpectedBreaks(posixpath.normpath(path), function.strip(), number(0)(raw))
 
     return read
+
+
+@dataclass(frozen=True, slots=True)
+class Warmup:
+    """The part of a job in which it may still compile: its first compiles, or its first seconds."""
+
+    compiles: int | None = _key(number(0))
+    seconds: float | None = _key(_measure)
+
+    def __str__(self) -> str:
+        return f"{self.compiles} compiles" if self.compiles is not None else f"{self.seconds:g} seconds"
+
+
+@takes(lambda: {**table_with(_readers(Warmup)), "minProperties": 1, "maxProperties": 1})
+def _warmup(raw: object) -> Warmup:
+    if not isinstance(raw, Mapping) or len(raw) != 1:
+        raise ValueError("a table with one key, { compiles = 40 } or { seconds = 600 }")
+    return Warmup(**table(raw, _readers(Warmup), KEY, "max-recompiles-after"))
 
 
 @takes(TEXT)
@@ -211,7 +258,7 @@ def _faults(found: Expectation, variable: Variable | None) -> Iterator[tuple[str
             yield "equals", '"1" or "0", for torch takes any other text for one of these'
     if variable is not None:
         for key in given:
-            if key in {"writable", "free-gb", "not-under"} and variable.kind not in {"folder", "text"}:
+            if key in FOLDERS and variable.kind not in {"folder", "text"}:
                 yield key, "a variable before it that names a folder"
             if key in {"min", "max"} and variable.kind not in {"int", "float", "text"}:
                 yield key, 'a variable before it that takes a number; give this one "equals"'
@@ -229,6 +276,14 @@ class Contract:
     max_breaks: int | None = _key(number(0))
     max_compiles: int | None = _key(number(0))
     max_limit_hits: int | None = _key(number(0))
+    max_recompiles_after: Warmup | None = field(default=None, metadata={"read": _warmup})
+    """No function is compiled again after this."""
+    max_compile_seconds: float | None = _key(_measure)
+    """Of one rank."""
+    min_cache_hits: int | None = _key(number(0))
+    """Graphs that one rank takes from the cache of inductor."""
+    max_guards: int | None = _key(number(0))
+    """Of one compiled version of a function."""
     expected_breaks: tuple[ExpectedBreaks, ...] = _key(_expected_breaks, ())
     ignore_log: tuple[str, ...] = _key(strings, ())
     torch: str | None = _key(_torch)
@@ -262,6 +317,8 @@ class Contract:
         breaks = {one.place: one.count for one in self.expected_breaks}
         variables = {name: one.as_value() for name, one in self.environment}
         tables = {"expected-breaks": breaks, "settings": dict(self.settings), "environment": variables}
+        if self.max_recompiles_after is not None:
+            tables["max-recompiles-after"] = stated(self.max_recompiles_after)
         return {key: tables.get(key, value) for key, value in stated(self).items()}
 
 

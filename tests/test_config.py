@@ -205,6 +205,39 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("contract = { settings = { a = [] } }", "contract.settings.a = []: expected true, false, a number"),
         ("contract = { settings-site = 'configure' }", 'expected a function, such as "pkg.setup:configure"'),
         ("contract = { reset-sites = ['pkg/a.py'] }", "expected a function"),
+        ("contract = { max-recompiles-after = 40 }", "expected a table with one key, { compiles = 40 }"),
+        ("contract = { max-recompiles-after = {} }", "expected a table with one key, { compiles = 40 }"),
+        (
+            "contract = { max-recompiles-after = { compiles = 4, seconds = 2 } }",
+            "expected a table with one key",
+        ),
+        (
+            "contract = { max-recompiles-after = { calls = 4 } }",
+            "unknown key 'contract.max-recompiles-after.calls'",
+        ),
+        (
+            "contract = { max-recompiles-after = { compiles = 1.5 } }",
+            "contract.max-recompiles-after.compiles = 1.5: expected a whole number of 0 or more",
+        ),
+        ("contract = { max-compile-seconds = '9' }", "expected a number of 0 or more"),
+        ("contract = { min-cache-hits = 0.9 }", "expected a whole number of 0 or more"),
+        ("contract = { max-guards = true }", "expected a whole number of 0 or more"),
+        (
+            "contract = { environment = { TRITON_CACHE_DIR = { volume = 'root' } } }",
+            'contract.environment.TRITON_CACHE_DIR.volume = "root": expected one of "not-root"; did you mean',
+        ),
+        (
+            "contract = { environment = { TRITON_CACHE_DIR = { mount = 'mnt/x' } } }",
+            'expected the place of a volume, such as "/mnt/scratch"',
+        ),
+        (
+            "contract = { environment = { TRITON_CACHE_DIR = { per-run = '$SLURM_JOB_ID' } } }",
+            'expected the name of an environment variable, such as "SLURM_JOB_ID"',
+        ),
+        (
+            "contract = { environment = { TORCHINDUCTOR_FX_GRAPH_CACHE = { exists = true } } }",
+            "expected a variable before it that names a folder",
+        ),
         ("contract = { mutable-state = 'forbidden' }", "did you mean 'forbid'?"),
         ("contract = { max-autotune-configs = 0 }", "expected a whole number of 1 or more"),
         (

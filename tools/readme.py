@@ -29,7 +29,7 @@ from tools.tables import TABLES  # noqa: E402
 OUTPUT = re.compile(r"(<!-- output: (?P<command>.+?) -->\n).*?(<!-- /output -->)", re.DOTALL)
 TABLE = re.compile(r"(<!-- table: (?P<name>.+?) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
-EXAMPLES = ("pyproject.toml", "fixtures", "tests/logs/jobs")
+EXAMPLES = ("pyproject.toml", "fixtures", "tests/logs/jobs", "tests/logs/programs")
 """What the commands are about. The rest of the repository would be read as well, a minute each time."""
 
 

@@ -176,7 +176,7 @@ def check_places(settings: Settings) -> None:
     """Refuse a contract that expects graph breaks in a file or a function that is not there."""
     if settings.source is None or not settings.contract.expected_breaks:
         return
-    from dynamo_lint.confirm.budget import functions  # late: few contracts name places
+    from dynamo_lint.logs.functions import functions  # late: few contracts name places
 
     home = settings.source.parent.resolve()
     for one in settings.contract.expected_breaks:

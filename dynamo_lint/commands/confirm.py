@@ -83,6 +83,9 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
 @run_option(
     "--fixed", is_flag=True, help="Run the probes again on a copy with all fixes applied, and compare."
 )
+@run_option(
+    "--compare", is_flag=True, help="Exit 1 if the graphs of two probes differ: breaks, graphs or operators."
+)
 @run_option("--python", metavar="EXE", help="The Python interpreter that has torch and your project.")
 @run_option(
     "--project",
@@ -116,6 +119,7 @@ def confirm(
     schedule: tuple[Setting, ...],
     timeout: float,
     fixed: bool,
+    compare: bool,
     python: str | None,
     projects: tuple[Path, ...],
     max_recompiles: int | None,
@@ -136,14 +140,17 @@ def confirm(
     """
     from dynamo_lint.commands.output import deliver, look_at, to_stdout, warn_of_links, warn_of_version
     from dynamo_lint.confirm import run
-    from dynamo_lint.confirm.budget import exceeded
+    from dynamo_lint.confirm.budget import exceeded, idle
     from dynamo_lint.confirm.model import Request
+    from dynamo_lint.confirm.shape import difference
     from dynamo_lint.render import receipt as text_format
     from dynamo_lint.render import receipt_json
 
     if python is None and find_spec("torch") is None:
         raise Trouble(MISSING)
     listed, settings, found = _probes(probes, projects, given)
+    if compare and len(listed) != 2:
+        raise Trouble(f"--compare is about two probes, and {len(listed)} are named: `confirm --compare A B`")
     if not quiet:
         warn_of_links(found)
     settings = settings if python else _with_torch_here(settings)
@@ -162,7 +169,8 @@ def confirm(
         raise Trouble(f"{reports[0].reply.error}; {MISSING.partition('; ')[2]}")
     look = look_at(found.root, color, output_file)
     again = _again(testify, listed, reports, settings, found) if fixed else None
-    as_json = receipt_json.render(reports, found.root, again and receipt_json.fixed(*again))
+    between = difference(*reports) if compare else None
+    as_json = receipt_json.render(reports, found.root, again and receipt_json.fixed(*again), between)
     if receipt is not None:
         deliver(as_json, receipt)
     if output_format == "html":
@@ -172,9 +180,11 @@ def confirm(
         text = page.render(reports, Sources(found.root, found.given), again)
     else:
         text = text_format.render(reports, look) + ("\n" + text_format.fixed(*again, look) if again else "")
+        text += "\n" + text_format.compared(between, found.root, look) if between else ""
     deliver(as_json if output_format == "json" else text, output_file)
     limits = {"max_recompiles": max_recompiles, "max_breaks": max_breaks, "max_compiles": max_graphs}
-    too_much = exceeded(reports, settings.contract.limited(**limits), settings.folder.resolve())
+    contract, home = settings.contract.limited(**limits), settings.folder.resolve()
+    too_much = exceeded(reports, contract, home)
     if not quiet:
         told = text_format.conclusion(reports)
         if output_format == "text":
@@ -183,9 +193,14 @@ def confirm(
             click.echo(told, nl=False, err=True)
     if fixed and again is None and not quiet:
         click.echo("None of these findings has an automatic fix, so there is nothing to compare.", err=True)
+    for sentence in () if quiet else idle(reports, contract, home):
+        say(f"note: {sentence}")
     for sentence in too_much:
         say(f"over budget: {sentence}")
-    if too_much or any(one.reply.error for one in reports):
+    differ = between is not None and between.differs
+    if differ and not quiet:
+        say(f"the graphs of {reports[0].name} and {reports[1].name} differ")
+    if too_much or differ or any(one.reply.error for one in reports):
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 

@@ -56,6 +56,7 @@ def _version(_context: click.Context, _option: click.Parameter, value: str | Non
     metavar="VERSION",
     help="Default: the version that is installed.",
 )
+@expected_option("--strict", is_flag=True, help="Take each broken term of the contract for an error.")
 @expected_option("--warn-only", is_flag=True, help="Start the command, and exit 0, in spite of errors.")
 @common.output_format_option("text", "json")
 @common.color_option
@@ -65,6 +66,7 @@ def doctor(
     config: Path | None,
     isolated: bool,
     named: tuple[int, ...] | None,
+    strict: bool,
     warn_only: bool,
     output_format: str,
     color: str,
@@ -78,18 +80,21 @@ def doctor(
     Exit status: 0, or that of the command; 1 for an error; 2 for a wrong option or configuration;
     126 or 127 if the command cannot be run. Of several ranks the first prints, and others only their errors.
     """
-    from dynamo_lint.doctor.checks import examine
-    from dynamo_lint.doctor.look import rank, surroundings
+    from dynamo_lint.doctor.checks import examine, strictly
+    from dynamo_lint.doctor.look import environment_of, rank, surroundings
     from dynamo_lint.torch_version import installed, with_torch
 
+    if strict and warn_only:
+        raise click.UsageError("--strict and --warn-only contradict each other: leave out one")
+    environ = environment_of(os.environ, command)
     settings = load(Path.cwd(), config, isolated)
     torch = named or installed()
     settings = settings if torch else with_torch(settings)
-    seen = surroundings(os.environ, command, settings, torch, _in_code(settings))
-    found = examine(seen)
+    seen = surroundings(environ, command, settings, torch, _in_code(settings))
+    found = strictly(examine(seen)) if strict else examine(seen)
     failed = any(one.severity == "error" for one in found) and not warn_only
     starts = bool(command) and not failed
-    number = rank(os.environ)
+    number = rank(environ)
     if number == 0 or failed:
         if output_format == "json":
             click.echo(_json(seen, found, starts))

@@ -16,6 +16,7 @@ import click
 from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import Settings
+from dynamo_lint.contract import Warmup
 from dynamo_lint.terminal import counted
 from dynamo_lint.trouble import EXIT_CLEAN, EXIT_FINDINGS, EXIT_UNPROVED, Trouble, say
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 command_option = section("A command")
 source_option = section("Sources")
 FAILURES = ("limit", "divergence")
+CLASSES = (*FAILURES, "autotune", "watchdog", "disk", "data-pointer", "nan")
 ON_STDERR = ("text", "github")
 """The formats that may stand among what a command prints; others are for programs, and need a file."""
 
@@ -108,6 +110,13 @@ def _words(known: tuple[str, ...]) -> Any:
     metavar="PATH",
     help="The sources of the job (default: the working directory).",
 )
+@source_option(
+    "--compare",
+    "older",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="PATH",
+    help="An older recording of the same job: tell what has changed.",
+)
 @source_option("--no-lint", is_flag=True, help="Read no sources: only count.")
 @common.region_options
 @common.file_options
@@ -115,11 +124,12 @@ def _words(known: tuple[str, ...]) -> Any:
 @common.limit_option("--max-breaks", help="Exit 1 if there are more.")
 @common.limit_option("--max-graphs", help="Exit 1 if more were compiled.")
 @common.limit_option("--max-limit-hits", help="Exit 1 if there are more.")
+@common.limit_option("--warmup", help="Exit 1 for a recompile behind the first N compiles of a rank (trace).")
 @common.status_option(
     "--fail-on",
-    callback=_words(FAILURES),
+    callback=_words(CLASSES),
     metavar="WHAT",
-    help="What exits 1 without a budget: limit,divergence (default), either, or none.",
+    help="What exits 1: none, or limit,divergence (default), autotune, watchdog, disk, data-pointer, nan.",
 )
 @common.status_option(
     "--settings",
@@ -139,11 +149,13 @@ def logs(
     seconds: float | None,
     keep: Path | None,
     sources: tuple[Path, ...],
+    older: Path | None,
     no_lint: bool,
     max_recompiles: int | None,
     max_breaks: int | None,
     max_graphs: int | None,
     max_limit_hits: int | None,
+    warmup: int | None,
     fail_on: tuple[str, ...] | None,
     settings: tuple[str, ...] | None,
     allow_empty: bool,
@@ -166,6 +178,7 @@ def logs(
     """
     from dynamo_lint.commands.output import Progress, deliver, look_at
     from dynamo_lint.logs.tally import read_logs
+    from dynamo_lint.logs.trend import trend
     from dynamo_lint.sources import Sources as Texts
 
     _check(paths, command, seconds is not None or keep is not None, output_format, output_file)
@@ -175,6 +188,7 @@ def logs(
         max_breaks=max_breaks,
         max_compiles=max_graphs,
         max_limit_hits=max_limit_hits,
+        max_recompiles_after=None if warmup is None else Warmup(compiles=warmup),
     )
     configured = replace(configured, contract=contract)
     with (
@@ -185,6 +199,9 @@ def logs(
     texts = Texts(found.root, found.given)
     with common.effort(configured, given, quiet=True) as means:
         report = _account(tally, configured, None if no_lint else found, texts, means, settings or ())
+    if older is not None:
+        before = read_logs((older,), configured.contract.ignore_log).job()
+        report = replace(report, trend=trend(before, report.job))
     if ending is not None:
         report = replace(report, job=_of_command(report.job))
     look = look_at(found.root, color, output_file, to_stderr=bool(command), sources=texts)
@@ -268,8 +285,8 @@ def _account(
     logged: tuple[str, ...],
 ) -> LogReport:
     """The job with what its sources explain; `logged` are the log settings that are said to have been on."""
+    from dynamo_lint.logs.budgets import budgets
     from dynamo_lint.logs.causes import Places, codes_by_id, explain
-    from dynamo_lint.logs.tally import budgets
     from dynamo_lint.pages import load_pages
 
     processes, job = tally.processes(), tally.job()
@@ -278,7 +295,7 @@ def _account(
     findings = () if found is None or silent else _findings(settings, found, texts, means)
     codes = codes_by_id((page.code, page.gb) for page in load_pages().values())
     report = explain(processes, job, findings, places, codes)
-    held = budgets(report.job, settings.contract, tally.logged() | set(logged))
+    held = budgets(report.job, settings.contract, tally.logged() | set(logged), settings.folder.resolve())
     return replace(report, linted=found is not None, budgets=tuple(held))
 
 
@@ -318,7 +335,7 @@ def _conclusion(
     quiet: bool,
 ) -> int:
     """The exit status that the account deserves; says why."""
-    from dynamo_lint.render.log_text import budget, silence
+    from dynamo_lint.render.log_text import budget, failed, silence
 
     fatal = FAILURES if fail_on is None else fail_on
     reasons = [f"over budget: {budget(one)}" for one in report.budgets if one.exceeded]
@@ -326,6 +343,8 @@ def _conclusion(
         reasons.append("a limit was hit: code that was meant to be compiled runs eagerly")
     if "divergence" in fatal and "ranks-diverge" in report.job.notes:
         reasons.append("the ranks did not compile alike")
+    wanted = [one for one in report.job.failures if one.kind in fatal and one.kind not in FAILURES]
+    reasons += [f"{one.kind}: {failed(one, one.detail)}" for one in wanted]
     for reason in reasons:
         if not quiet:
             say(reason)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
-from dynamo_lint import files
 from dynamo_lint.confirm.model import GraphBreak, Receipt, relative
 from dynamo_lint.confirm.verdicts import ProbeReport
 from dynamo_lint.contract import Contract, ExpectedBreaks
-from dynamo_lint.logs.texts import INTENDED
+from dynamo_lint.logs.functions import functions
+from dynamo_lint.logs.texts import INTENDED, disabled_function
 
 _MOST_LINES = 12
 """Lines that a sentence names."""
@@ -49,12 +47,32 @@ def _unexpected(receipts: Sequence[Receipt], contract: Contract, home: Path) -> 
     """The files and functions with more lines that break, in all probes together, than are expected."""
     for entry in contract.expected_breaks:
         lines = {
-            place(one, home)[1] for receipt in receipts for one in receipt.breaks if _is_in(one, entry, home)
+            place(one, home) for receipt in receipts for one in receipt.breaks if _is_in(one, entry, home)
         }
         if len(lines) > entry.count:
-            named = _named(f"line {line}" for line in sorted(lines))
+            named = _named(
+                f"line {line}" if path == entry.path else f"{path}:{line}" for path, line in sorted(lines)
+            )
             what = f"the graph breaks on {len(lines)} lines, but {entry.count} are expected"
             yield f"{entry.place}: {what}{named}"
+
+
+def idle(reports: Sequence[ProbeReport], contract: Contract, home: Path = Path()) -> Iterator[str]:
+    """One sentence for each place of a contract that counts nothing, while islands elsewhere break graphs."""
+    receipts = [report.reply.receipt for report in reports if report.reply.receipt is not None]
+    breaks = [broken for receipt in receipts for broken in receipt.breaks]
+    counts = {
+        entry: [broken for broken in breaks if _is_in(broken, entry, home)]
+        for entry in contract.expected_breaks
+    }
+    islands = [
+        "{}:{}".format(*place(broken, home))
+        for broken in breaks
+        if broken.id in INTENDED and not any(broken in counted for counted in counts.values())
+    ]
+    for entry, counted in counts.items():
+        if islands and entry.count and not counted:
+            yield f"{entry.place}: this entry counts nothing: islands break graphs elsewhere{_named(islands)}"
 
 
 def _named(lines: Iterable[str]) -> str:
@@ -72,31 +90,11 @@ def place(found: GraphBreak, home: Path) -> tuple[str, int]:
 
 
 def _is_in(found: GraphBreak, entry: ExpectedBreaks, home: Path) -> bool:
+    if entry.function and disabled_function(found.id, found.reason) == entry.function:
+        return True
     path, line = place(found, home)
     if path != entry.path:
         return False
     return not entry.function or any(
         name == entry.function and first <= line <= last for name, first, last in functions(home / path)
     )
-
-
-@cache
-def functions(path: Path) -> tuple[tuple[str, int, int], ...]:
-    """The functions of a file by qualified name, with first and last line; none if it cannot be read."""
-    try:
-        tree = ast.parse(files.read(path).decode("utf-8"))
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return ()
-    found = []
-    pending: list[tuple[str, ast.AST]] = [("", tree)]
-    while pending:
-        outer, node = pending.pop()
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                name = f"{outer}.{child.name}" if outer else child.name
-                pending.append((name, child))
-                if not isinstance(child, ast.ClassDef):
-                    found.append((name, child.lineno, child.end_lineno or child.lineno))
-            else:
-                pending.append((outer, child))
-    return tuple(found)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 
-from dynamo_lint.contract import RANKS, XLA, Expectation
+from dynamo_lint.contract import FOLDERS, NOT_ROOT, RANKS, XLA, Expectation
 from dynamo_lint.doctor.look import RANK_VARIABLES, Folder, Surroundings, count
 from dynamo_lint.models.environment import Variable, environment, misreading, unknown
-from dynamo_lint.raw_values import satisfies
+from dynamo_lint.raw_values import satisfies, stated
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 """An error keeps the job from being started."""
@@ -21,6 +22,11 @@ _EAGER = {
     "TORCH_COMPILE_DISABLE": "nothing is compiled",
 }
 _NO_CACHES = ("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "TORCH_COMPILE_FORCE_DISABLE_CACHES")
+_CACHED = {
+    "TORCHINDUCTOR_FX_GRAPH_CACHE": "every start of the job has inductor compile each graph again; unset it",
+    "TORCHINDUCTOR_AUTOGRAD_CACHE": "every start of the job traces forward and backward again; unset it",
+}
+"""Caches that are on by themselves, and what it costs to turn one off."""
 _CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 _ALL_CACHES = (
     *_CACHES,
@@ -79,6 +85,15 @@ def examine(seen: Surroundings) -> list[Check]:
     ]
     told = dict.fromkeys(map(_without_secrets, found))
     return sorted(told, key=lambda one: (ERROR, WARNING, NOTE).index(one.severity))
+
+
+def strictly(checks: Sequence[Check]) -> list[Check]:
+    """The same, with an error for whatever the contract says."""
+    found = [
+        replace(one, severity=ERROR) if one.id == "contract" and one.severity == WARNING else one
+        for one in checks
+    ]
+    return sorted(found, key=lambda one: (ERROR, WARNING, NOTE).index(one.severity))
 
 
 def _without_secrets(check: Check) -> Check:
@@ -221,6 +236,12 @@ def _switches(seen: Surroundings) -> Iterator[Check]:
         if name in seen.environ and _on(seen, name):
             message = "every start of the job compiles everything again; unset it"
             yield Check("switch", WARNING, message, name, seen.environ[name], "on")
+    for name, cost in _CACHED.items():
+        value = seen.environ.get(name)
+        if value is None or _on(seen, name) or misreading(environment().variables[name], value):
+            continue
+        if name not in wanted or wanted[name].equals != value:
+            yield Check("switch", WARNING, cost, name, value, "off")
 
 
 def _pairs(seen: Surroundings) -> Iterator[Check]:
@@ -285,7 +306,7 @@ def _folders(seen: Surroundings) -> Iterator[Check]:
     """The faults of all folders that variables name."""
     wanted = _in_force(seen)
     named = {name for name, variable in environment().variables.items() if variable.kind == "folder"}
-    named |= {name for name, one in wanted.items() if one.writable or one.free_gb or one.not_under}
+    named |= {name for name, one in wanted.items() if stated(one).keys() & set(FOLDERS)}
     for name in sorted(named):
         value = seen.environ.get(name)
         if value:
@@ -313,6 +334,8 @@ def _folder(seen: Surroundings, name: str, value: str, wanted: Expectation) -> I
         if is_under(found.path, place):
             yield check(ERROR, f"the contract wants it outside of {place}; name another folder", "contract")
             return
+    for demand in _demands(seen, wanted, found):
+        yield check(ERROR, demand, "contract")
     if wanted.free_gb and (found.free_bytes or 0) < wanted.free_gb * _GIGABYTE:
         message = f"{_gigabytes(found)} free, and the contract wants {wanted.free_gb:g} GB; make room"
         yield check(ERROR, message, "contract")
@@ -322,6 +345,22 @@ def _folder(seen: Surroundings, name: str, value: str, wanted: Expectation) -> I
         yield check(WARNING, f"room for {found.free_files} more files only; make room")
     if name not in _LOGS and (fault := _fleeting(seen, found)):
         yield check(*fault)
+
+
+def _demands(seen: Surroundings, wanted: Expectation, found: Folder) -> Iterator[str]:
+    """The demands of a contract on the volume and the path of a folder that it does not meet."""
+    if wanted.exists and not found.exists:
+        yield "the contract wants a folder that is there; mount its volume, or make it"
+    if wanted.volume == NOT_ROOT and found.on_root:
+        yield "the contract wants it on another volume than `/`; mount that, or name another folder"
+    if wanted.mount is not None and wanted.mount not in found.mounts:
+        yield f"the contract wants it on the mount {wanted.mount}; mount it, or name a folder there"
+    if wanted.per_run is not None:
+        run = seen.environ.get(wanted.per_run, "")
+        if not run:
+            yield f"the contract wants the value of {wanted.per_run} in its path, and that is not set; set it"
+        elif re.search(rf"(?<![^\W_]){re.escape(run)}(?![^\W_])", found.path) is None:
+            yield f"the contract wants the value of {wanted.per_run} in its path; name a folder for each run"
 
 
 def _fleeting(seen: Surroundings, found: Folder) -> tuple[str, str] | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -35,6 +36,11 @@ class Folder:
     free_bytes: int | None = None
     free_files: int | None = None
     """None where the file system does not count them."""
+    exists: bool = True
+    on_root: bool = False
+    """It is, or would be, on the volume of `/`."""
+    mounts: tuple[str, ...] = ()
+    """The places above it at which volumes are mounted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,33 @@ class Surroundings:
     """Where that comes from, if torch is not there and no setting names it."""
     in_code: tuple[SetInCode, ...] | None = None
     """All that the code beside the contract sets; None where nobody asks, or there is no code."""
+
+
+def environment_of(environ: Mapping[str, str], command: Sequence[str]) -> Mapping[str, str]:
+    """The environment that a command sees which `env` starts: `env -u A B=1 torchrun train.py`."""
+    changed, words = dict(environ), list(command)
+    while words and Path(words.pop(0)).name == "env":
+        while words and (words[0].startswith("-") or "=" in words[0]):
+            word = words.pop(0)
+            option, _, value = word.partition("=")
+            if word in ("-", "-i", "--ignore-environment"):
+                changed.clear()
+            elif option in ("-u", "--unset", "-C", "--chdir"):
+                value = value or (words.pop(0) if words else "")
+                changed.pop(value if option in ("-u", "--unset") else "", None)
+            elif word.startswith(("-S", "--split-string")):
+                words[:0] = _split(value or word.removeprefix("-S") or (words.pop(0) if words else ""))
+            elif not word.startswith("-"):
+                changed[option] = value
+    return changed
+
+
+def _split(text: str) -> list[str]:
+    """The words of a text as `env -S` takes it apart; none where a quote is not closed."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return []
 
 
 def surroundings(
@@ -146,7 +179,28 @@ def look(folder: str) -> Folder:
     above = path
     while not os.path.lexists(above):
         above = os.path.dirname(above)
-    return Folder(path, _problem(above, above == path), _filesystem(above), *_room(above))
+    return Folder(
+        path,
+        _problem(above, above == path),
+        _filesystem(above),
+        *_room(above),
+        exists=os.path.isdir(path),
+        on_root=_device(above) == _device("/"),
+        mounts=tuple(dict.fromkeys([*_mounts(above), *_mounts(os.path.realpath(above))])),
+    )
+
+
+def _device(path: str) -> int | None:
+    """The number of the volume that a path is on; None where that is not known."""
+    try:
+        return os.stat(path).st_dev
+    except OSError:
+        return None
+
+
+def _mounts(path: str) -> Iterator[str]:
+    """The path and those above it at which volumes are mounted."""
+    yield from (str(place) for place in (Path(path), *Path(path).parents) if os.path.ismount(place))
 
 
 def _problem(above: str, is_it: bool) -> str:

@@ -129,6 +129,7 @@ def explain(
     if any(places.moved(one.path, one.line, one.text) for one in job.breaks):
         notes.add("sources-moved")
     broken_elsewhere = _add_breaks(costs, job.breaks, join)
+    told_of = {frame for cost in costs.values() if cost.limits for frame in cost.frames}
     causes = sorted(
         (_cause(line, cost, places) for line, cost in costs.items()),
         key=lambda one: (-one.limits, -one.recompiles - one.breaks, one.path, one.line),
@@ -142,6 +143,11 @@ def explain(
         tuple(replace(one, frame=places.here(one.frame)) for one in unexplained),
         tuple(one for one in findings if one.effect and _is_loud(one) and one not in used),
         unexplained_breaks=tuple(_located_break(one, places) for one in broken_elsewhere),
+        unexplained_limits=tuple(
+            replace(limit, frame=places.here(limit.frame))
+            for limit in job.limits
+            if limit.frame not in told_of
+        ),
     )
 
 
@@ -172,6 +178,10 @@ def located(job: Job, places: Places) -> Job:
             for number, rank in job.ranks.items()
         },
         moments=tuple(replace(one, frame=here(one.frame)) for one in job.moments),
+        costs=job.costs
+        and replace(
+            job.costs, functions=tuple(replace(one, frame=here(one.frame)) for one in job.costs.functions)
+        ),
     )
 
 

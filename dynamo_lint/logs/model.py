@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dynamo_lint.findings import Finding
-from dynamo_lint.logs.texts import Frame
+from dynamo_lint.logs.costs import Costs
+from dynamo_lint.logs.failures import Failure
+from dynamo_lint.logs.texts import Frame, disabled_function
 
 KINDS = (
     "value",
@@ -55,6 +57,15 @@ class Break:
     """The lines of the program's own frames, outermost first."""
     text: str = ""
     """The line as it stood when the job ran; empty where the log does not tell."""
+    package: str = ""
+    """The library in which Dynamo could not go on; empty for the program's own code."""
+    once: int = 1
+    """Without those of recompiles, on the rank that has most: the number that a team knows in advance."""
+
+    @property
+    def disabled(self) -> str:
+        """The function that the code keeps out of the graph here; empty where the log names none."""
+        return disabled_function(self.id, self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +79,8 @@ class Limit:
     """The limit's value; None where the log does not tell."""
     source: str
     """The expression that failed last."""
+    reason: str = ""
+    """The check that failed last; empty where the log does not tell."""
     rank: int | None = None
 
 
@@ -129,15 +142,44 @@ class Budget:
     """How much a job may cost of one thing, and how much it did."""
 
     key: str
-    """`max-recompiles`, `max-compiles`, `max-breaks`, `max-limit-hits`, or `expected-breaks PATH`."""
-    allowed: int
-    seen: int | None
+    """The key of the contract, and behind it the place or the time that it is about."""
+    allowed: float
+    seen: float | None
     """None where the log cannot tell."""
+    places: tuple[tuple[str, int], ...] = ()
+    """Where graphs broke that count here."""
+    elsewhere: tuple[tuple[str, int], ...] = ()
+    """Where islands broke graphs that no entry counts, while this one counted nothing."""
+
+    at_least: bool = False
+    """It is a demand: less is a fault."""
 
     @property
     def exceeded(self) -> bool:
-        """Whether it cost more; what the log cannot tell exceeds nothing and proves nothing."""
-        return self.seen is not None and self.seen > self.allowed
+        """Whether it cost more, or gave less; what the log cannot tell exceeds nothing and proves nothing."""
+        if self.seen is None:
+            return False
+        return self.seen < self.allowed if self.at_least else self.seen > self.allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The graph breaks that have something in common."""
+
+    name: str
+    lines: int
+    """Different lines."""
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One figure of a job, before and now."""
+
+    what: str
+    before: float | None
+    """None where that recording cannot tell."""
+    after: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +197,10 @@ class Job:
     ranks: dict[int, Rank] = field(default_factory=dict)
     moments: tuple[Moment, ...] = ()
     """In order of time; thinned out where there are very many."""
+    costs: Costs | None = None
+    """None where no trace tells of any."""
+    failures: tuple[Failure, ...] = ()
+    """What else the logs say, one for each class."""
     notes: tuple[str, ...] = ()
     """Words that qualify the account: `masked`, `sizes`, `truncated`, `ranks-diverge` and others."""
 
@@ -175,3 +221,7 @@ class LogReport:
     """False where no sources were read, so that nothing is explained."""
     unexplained_breaks: tuple[Break, ...] = ()
     """Breaks for which no line was found, or that the code asks for; with those of causes they are all."""
+    trend: tuple[Change, ...] = ()
+    """The figures of an older recording beside those of this one."""
+    unexplained_limits: tuple[Limit, ...] = ()
+    """Limits that no cause stands for."""

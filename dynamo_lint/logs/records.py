@@ -13,9 +13,13 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from dynamo_lint.logs.costs import GRAPH, LOOKS
 from dynamo_lint.logs.texts import LONGEST_TEXT, MOST_DIGITS
+
+if TYPE_CHECKING:
+    from dynamo_lint.logs.failures import Watcher
 
 PIECE = 1 << 20
 """Bytes that are read at once."""
@@ -45,8 +49,10 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BREAKS = ("Graph break in user code at ", "Graph break (", "Graph break: ")
 _OPENERS = ("Recompiling function ", *_BREAKS, "GUARDS:", "torch._dynamo hit config.")
 _WANTED = frozenset(("recompiles", "recompiles_verbose", "graph_breaks", "guards", ""))
-_STRUCTURED = frozenset(("str", "dynamo_start", "compilation_metrics", "artifact"))
-_ARTIFACTS = frozenset(("recompile_reasons", "dynamo_graph_break_reason", "torch_version"))
+_STRUCTURED = frozenset(("str", "dynamo_start", "compilation_metrics", "artifact", GRAPH))
+_ARTIFACTS = frozenset(("recompile_reasons", "dynamo_graph_break_reason", "torch_version", *LOOKS))
+_HEADS = frozenset((GRAPH, *LOOKS))
+"""Records whose payload tells nothing here, and may be large."""
 
 Progress = Callable[[int], None]
 """Is told how many bytes have been read."""
@@ -86,10 +92,14 @@ class Record:
         self.whole = ended
 
 
-def records(stream: BinaryIO, progress: Progress = lambda count: None) -> Iterator[Record]:
-    """The records of one log, each when it is complete."""
-    reader = _Assembly()
-    for line, ended in _lines(stream, progress):
+def records(
+    stream: BinaryIO, progress: Progress = lambda count: None, watcher: Watcher | None = None
+) -> Iterator[Record]:
+    """The records of one log, each when it is complete; `watcher` looks at all lines of text."""
+    reader = _Assembly(watcher)
+    for number, (line, ended) in enumerate(_lines(stream, progress, watcher), 1):
+        if watcher is not None:
+            watcher.at(number)
         yield from reader.take(line, ended)
     yield from reader.rest()
 
@@ -97,7 +107,8 @@ def records(stream: BinaryIO, progress: Progress = lambda count: None) -> Iterat
 class _Assembly:
     """Puts records together from lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, watcher: Watcher | None) -> None:
+        self._watcher = watcher
         self._open: dict[tuple[bytes | None, bytes], Record] = {}
         """The record that each process is in the middle of: it writes one after the other."""
         self._bare: Record | None = None
@@ -124,6 +135,8 @@ class _Assembly:
             if (head := _SHORT.search(line)) is not None:
                 yield from self._short(head, line[head.end() :], ended)
                 return
+        if self._watcher is not None:
+            self._watcher.text(line)
         if self._bare is not None and self._bare.data is None:
             self._bare.add(_text(line), ended)
 
@@ -143,8 +156,14 @@ class _Assembly:
         number = None if rank is None else int(rank)
         if body[:2] == b'{"':
             yield from self._close_bare()
-            self._bare = _structured(number, process, stamp, body)
+            record = _structured(number, process, stamp, body)
+            if record is not None and record.artifact in _HEADS:
+                yield record
+            else:
+                self._bare = record
             return
+        if self._watcher is not None:
+            self._watcher.record(number, body)
         name = artifact.decode() if artifact else ""
         key = (rank, process)
         current = self._open.get(key)
@@ -169,6 +188,8 @@ class _Assembly:
 
     def _short(self, head: re.Match[bytes], body: bytes, ended: bool) -> Iterator[Record]:
         yield from self._close_bare()
+        if self._watcher is not None:
+            self._watcher.record(None, body)
         name = head[1].decode().rpartition(".__")[2] if b".__" in head[1] else ""
         text = _text(body)
         if name in _WANTED and text.startswith(_OPENERS):
@@ -239,7 +260,7 @@ def _unwrapped(line: bytes) -> list[bytes] | None:
     return [inner.encode("utf-8", "replace") for inner in longest.splitlines()]
 
 
-def _lines(stream: BinaryIO, progress: Progress) -> Iterator[tuple[bytes, bool]]:
+def _lines(stream: BinaryIO, progress: Progress, watcher: Watcher | None) -> Iterator[tuple[bytes, bool]]:
     """Each line without its end, and whether it had one."""
     rest = b""
     for piece in _decoded(stream, progress):
@@ -247,11 +268,15 @@ def _lines(stream: BinaryIO, progress: Progress) -> Iterator[tuple[bytes, bool]]
         if not more:
             rest = (rest + first)[:LONGEST_LINE]
             continue
+        if watcher is not None:
+            watcher.piece(rest + piece)
         yield _without_return(rest + first), True
         rest = more.pop()
         for line in more:
             yield (line if line[-1:] != b"\r" else line[:-1]), True
     if rest:
+        if watcher is not None:
+            watcher.piece(rest)
         yield _without_return(rest), False
 
 

@@ -10,18 +10,18 @@ import sys
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from dynamo_lint import files
-from dynamo_lint.contract import Contract, ExpectedBreaks
-from dynamo_lint.logs.model import Break, Budget, Job, Limit, Moment, Rank, Recompiles
+from dynamo_lint.logs.costs import GRAPH, LOOKS, Meter, costs, moment
+from dynamo_lint.logs.failures import LIMIT, Failure, Watcher, failures
+from dynamo_lint.logs.model import Break, Job, Limit, Moment, Rank, Recompiles
 from dynamo_lint.logs.records import Record, read_json, records, told_number, told_text
 from dynamo_lint.logs.texts import (
-    INTENDED,
     LONGEST_TEXT,
     Check,
     Frame,
@@ -40,6 +40,7 @@ MOST_REASONS = 256
 
 MOST_VALUES = 8
 MOST_MOMENTS = 4_096
+MOST_NAMED = 3
 
 _RECOMPILING = "Recompiling function "
 _LIMITED = "function: '"
@@ -51,6 +52,8 @@ _LIMIT_TYPE = re.compile(r"Limit type: (?P<limit>\w+)")
 _LIMIT_VALUE = re.compile(r"currently set to (?P<value>\d+)")
 _VERSION = re.compile(r'"pytorch_version":\s*"(\d{1,4}\.\d{1,4}[\w.]{0,64})')
 _LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|torch|lib[/\\]python3\.\d+)[/\\]|^<")
+
+_PACKAGE = re.compile(r"[/\\](?:site-packages|dist-packages)[/\\](?P<name>\w{1,200})")
 
 ENDINGS = ("", ".err", ".gz", ".json", ".jsonl", ".log", ".out", ".stderr", ".stdout", ".txt", ".zst")
 """How the names of logs in a folder end; a file that is named itself may be called anything."""
@@ -101,13 +104,16 @@ class Process:
     number: str
     traced: bool
     frames: dict[Frame, Told] = field(default_factory=dict)
-    breaks: dict[Place, Break] = field(default_factory=dict)
+    breaks: dict[tuple[Place, str], Break] = field(default_factory=dict)
+    """By the line and the function that the code keeps out of the graph there."""
     limits: dict[tuple[Frame, str], Limit] = field(default_factory=dict)
     compiled: int = 0
     artifacts: set[str] = field(default_factory=set)
     """What it was told to log, as far as its records show."""
     recompiles: int = 0
     pending: Attempt | None = None
+    compiling: Frame | None = None
+    """The function whose compile a trace has begun and not ended."""
     started: dict[str, Frame] = field(default_factory=dict)
     """The function of each frame id of a trace."""
     files: dict[int, str] = field(default_factory=dict)
@@ -115,6 +121,7 @@ class Process:
     numbers: dict[str, int] = field(default_factory=dict)
     """The highest compile of each frame id."""
     epoch: int = 0
+    meter: Meter = field(default_factory=Meter)
     moments: list[tuple[str, Frame, str]] = field(default_factory=list)
     every: int = 1
     seen: int = 0
@@ -146,6 +153,8 @@ class Tally:
         self._by_rank: dict[tuple[int | None, int, str, bool], Process] = {}
         self.torch: str | None = None
         self.notes: set[str] = set()
+        self.watchers: list[Watcher] = []
+        """One for each log."""
 
     def add(self, record: Record, hint: int | None = None, log: int = 0) -> None:
         """Count a record; `hint` is the rank that the name of its file tells, `log` numbers the file."""
@@ -155,6 +164,7 @@ class Tally:
             return
         process = self._process(record, hint, log)
         process.artifacts.add(record.artifact)
+        process.meter.first = process.meter.first or record.stamp
         match record.artifact:
             case "recompiles" | "recompiles_verbose":
                 self._recompile(process, record)
@@ -176,6 +186,10 @@ class Tally:
                 self.torch = self.torch or _version(record.text)
             case "compilation_metrics":
                 _metrics(process, record)
+            case _ if record.artifact == GRAPH:
+                process.meter.graph(record.id, (record.data or {}).get("has_payload"))
+            case _ if record.artifact in LOOKS:
+                process.meter.look(record.artifact)
 
     def job(self) -> Job:
         """All that was counted."""
@@ -194,19 +208,40 @@ class Tally:
         if not processes:
             known = {"no-log-lines"}
         counted = [one.compiled for one in processes if one.traced or "guards" in one.artifacts]
+        limits = tuple(
+            replace(one, rank=process.rank) for process in processes for one in process.limits.values()
+        )
         return Job(
             proof="trace" if traced else "text" if processes else "none",
             torch=self.torch,
             compiles=sum(counted) if counted and len(counted) == len(processes) else None,
             recompiles=recompiles,
             breaks=_breaks(processes),
-            limits=tuple(
-                replace(one, rank=process.rank) for process in processes for one in process.limits.values()
-            ),
+            limits=limits,
             ranks=ranks,
             moments=_moments(processes),
+            costs=costs([(process.rank, process.meter) for process in processes if process.traced]),
+            failures=tuple(self._failures(processes, limits)),
             notes=tuple(sorted(known)),
         )
+
+    def _failures(self, processes: list[Process], limits: tuple[Limit, ...]) -> Iterator[Failure]:
+        """The classes of failures; limits are those that were counted, for a trace tells of them as well."""
+        inside = [
+            (
+                process.rank,
+                f"{process.compiling.function} in {process.compiling.path}:{process.compiling.line}",
+            )
+            for process in processes
+            if process.rank is not None and process.compiling is not None
+        ]
+        told = {each.kind: each for each in failures(self.watchers, inside, len(processes) > 1)}
+        first = told.pop(LIMIT, Failure(LIMIT, 0))
+        if limits:
+            ranks = {limit.rank for limit in limits if limit.rank is not None}
+            detail = "; ".join(dict.fromkeys(map(_limit_told, limits[:MOST_NAMED])))
+            yield replace(first, count=len(limits), ranks=tuple(sorted(ranks)), detail=detail)
+        yield from told.values()
 
     def logged(self) -> set[str]:
         """The settings of TORCH_LOGS that must have been on; a trace has all that they tell."""
@@ -273,6 +308,7 @@ class Tally:
         _count_id(process, record.id, first=0)
         process.started[record.id.partition("/")[0]] = frame
         process.compiled += 1
+        process.compiling = frame
         if pending is not None and pending.id == record.id:
             pending.frame = frame
             self._settle(process)
@@ -287,8 +323,9 @@ class Tally:
         frame = attempt.frame
         if refused:
             value = whole(attempt.id.rpartition("/")[2])
-            source = attempt.reasons[0][1].source
-            return process.hit(Limit(frame, "recompile_limit", value, source), attempt.stamp)
+            check = attempt.reasons[0][1]
+            limit = Limit(frame, "recompile_limit", value, check.source, check.guard)
+            return process.hit(limit, attempt.stamp)
         _count(process, _told(process, frame), attempt)
         return process.moment(attempt.stamp, frame, "recompile")
 
@@ -307,8 +344,8 @@ class Tally:
             told.checks.setdefault(check.source, check)
             _, readings = _reasons([f"- 0/0: {last['told']}" if last else "", *record.lines])
             _note(told, readings)
-        source = check.source if check else ""
-        process.hit(Limit(frame, hit["limit"], whole(hit["value"]), source), record.stamp)
+        source, reason = (check.source, check.guard) if check else ("", "")
+        process.hit(Limit(frame, hit["limit"], whole(hit["value"]), source, reason), record.stamp)
 
     def _break(self, process: Process, record: Record) -> None:
         told = read_break(record.text)
@@ -321,9 +358,26 @@ class Tally:
             return
         here = next((one for one in reversed(own) if (one.path, one.line) == where), None)
         function, text = (here.function, here.text) if here is not None else ("", "")
-        found = Break(*where, function, told.id, told.reason, 1, told.skips_frame, stack, text)
-        process.breaks[where] = _together(process.breaks.get(where), found)
+        once = int(record.id.rpartition("/")[2] in ("", "0"))
+        deepest = told.place[0] if told.place else told.stack[-1].path
+        package = _package(deepest)
+        found = Break(*where, function, told.id, told.reason, 1, told.skips_frame, stack, text, package, once)
+        key = where, found.disabled
+        process.breaks[key] = _together(process.breaks.get(key), found)
         process.moment(record.stamp, Frame(where[0], where[1], ""), "break")
+
+
+def _package(path: str) -> str:
+    """The library that a file is of; empty for another."""
+    if (library := _PACKAGE.search(path)) is not None:
+        return library["name"]
+    return "python" if _LIBRARY.search(path) else ""
+
+
+def _limit_told(limit: Limit) -> str:
+    """A function that hit a limit, as it was logged, and the check that failed last."""
+    frame = limit.frame
+    return f"{frame.function} in {frame.path}:{frame.line}" + (f": {limit.reason}" if limit.reason else "")
 
 
 def _note(told: Told, readings: Mapping[str, Place]) -> None:
@@ -472,14 +526,19 @@ def _version(text: str) -> str | None:
 def _metrics(process: Process, record: Record) -> None:
     """Note which limit refused a compile, and its value."""
     told = (record.data or {}).get("compilation_metrics")
+    if isinstance(told, dict) and (line := told_number(told.get("co_firstlineno"))) is not None:
+        frame = Frame(told_text(told.get("co_filename")), line, told_text(told.get("co_name")))
+        process.meter.compiled(record.id, frame, told, record.stamp)
     reason = told_text(told.get("fail_reason")) if isinstance(told, dict) else ""
+    process.compiling = None
     attempt = process.pending
     if attempt is None or attempt.frame is None or attempt.id != record.id:
         return
     limit, value = _LIMIT_TYPE.search(reason), _LIMIT_VALUE.search(reason)
     if limit is not None:
         most = whole(value["value"]) if value else None
-        process.hit(Limit(attempt.frame, limit["limit"], most, attempt.reasons[0][1].source), attempt.stamp)
+        check = attempt.reasons[0][1]
+        process.hit(Limit(attempt.frame, limit["limit"], most, check.source, check.guard), attempt.stamp)
         process.pending = None
 
 
@@ -500,10 +559,12 @@ def _recompiles(processes: list[Process]) -> tuple[Recompiles, ...]:
 
 
 def _breaks(processes: list[Process]) -> tuple[Break, ...]:
-    found: dict[Place, Break] = {}
+    found: dict[tuple[Place, str], Break] = {}
     for process in processes:
-        for place, one in process.breaks.items():
-            found[place] = _together(found.get(place), one)
+        for key, one in process.breaks.items():
+            before = found.get(key)
+            most = max(1, one.once, 0 if before is None else before.once)
+            found[key] = replace(_together(before, one), once=most)
     return tuple(sorted(found.values(), key=lambda one: -one.count))
 
 
@@ -518,6 +579,7 @@ def _together(known: Break | None, more: Break) -> Break:
         skips_frame=known.skips_frame or more.skips_frame,
         stack=known.stack or more.stack,
         text=known.text or more.text,
+        once=known.once + more.once,
     )
 
 
@@ -558,7 +620,7 @@ def _moments(processes: list[Process]) -> tuple[Moment, ...]:
         (seconds, frame, kind, process.rank)
         for process in processes
         for stamp, frame, kind in process.moments
-        if (seconds := _seconds(stamp)) is not None
+        if (seconds := moment(stamp)) is not None
     ]
     if not timed:
         return ()
@@ -567,51 +629,6 @@ def _moments(processes: list[Process]) -> tuple[Moment, ...]:
         Moment(round(seconds - start, 3), frame, kind, rank)
         for seconds, frame, kind, rank in sorted(timed, key=lambda one: one[0])
     )
-
-
-def _seconds(stamp: str) -> float | None:
-    """`MMDD hh:mm:ss.ffffff` in seconds of a leap year; None for a time that is none."""
-    try:
-        return datetime.strptime(f"2000{stamp[:20]}", "%Y%m%d %H:%M:%S.%f").timestamp()
-    except ValueError:
-        return None
-
-
-def budgets(job: Job, contract: Contract, logged: Iterable[str]) -> Iterator[Budget]:
-    """Hold a job against each limit of the contract; `logged` are the settings that were on."""
-    known = set(logged)
-    counted = [one for one in job.breaks if one.id not in INTENDED]
-
-    def broken(breaks: Iterable[Break]) -> int | None:
-        return sum(one.count for one in breaks) or (0 if "graph_breaks" in known else None)
-
-    recompiles = sum(one.count for one in job.recompiles)
-    places: dict[str, list[ExpectedBreaks]] = defaultdict(list)
-    for place in contract.expected_breaks:
-        places[place.path.rpartition("/")[2]].append(place)
-    expected: dict[ExpectedBreaks, list[Break]] = {place: [] for place in contract.expected_breaks}
-    rest = []
-    for one in counted:
-        inside = [place for place in places[one.path.rpartition("/")[2]] if _is_in(one, place)]
-        for place in inside:
-            expected[place].append(one)
-        if not inside:
-            rest.append(one)
-    limits = (
-        ("max-recompiles", contract.max_recompiles, recompiles or (0 if "recompiles" in known else None)),
-        ("max-breaks", contract.max_breaks, broken(rest)),
-        ("max-compiles", contract.max_compiles, job.compiles),
-        ("max-limit-hits", contract.max_limit_hits, len(job.limits)),
-    )
-    yield from (Budget(key, most, seen) for key, most, seen in limits if most is not None)
-    for place, breaks in expected.items():
-        yield Budget(f"expected-breaks {place.place}", place.count, broken(breaks))
-
-
-def _is_in(one: Break, place: ExpectedBreaks) -> bool:
-    """Whether a break is in the file, or function of it, that a contract names."""
-    same = one.path == place.path or one.path.endswith(f"/{place.path}")
-    return same and place.function.rpartition(".")[2] in ("", one.function)
 
 
 def read_logs(
@@ -628,9 +645,11 @@ def read_logs(
     for number, path in enumerate(chosen):
         hint = _rank(path) if len(chosen) > 1 else None
         before = done
+        watcher = Watcher(str(path), hint, ignored)
+        tally.watchers.append(watcher)
         try:
             with _opened(path) as stream:
-                for record in records(stream, lambda count, start=before: progress(start + count, total)):  # type: ignore[misc]
+                for record in records(stream, partial(_advance, progress, before, total), watcher):
                     tally.add(record, hint, number)
         except (OSError, EOFError, zlib.error) as error:
             if isinstance(error, OSError) and error.strerror:
@@ -638,6 +657,11 @@ def read_logs(
             tally.notes.add("truncated")
         done += _size(path)
     return tally
+
+
+def _advance(progress: Progress, before: int, total: int, count: int) -> None:
+    """Tell of the bytes of a log that have been read, behind those of the logs before it."""
+    progress(before + count, total)
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -679,14 +703,14 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 def _zstd(path: Path) -> Any:
     """The module that reads Zstandard: Python has one since 3.14, and others can install it."""
-    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise Trouble(
-            f"{path}: Zstandard cannot be read here: `pip install backports.zstd`, use Python 3.14, "
-            "or `zstd -dc FILE | dynamo-lint logs -`"
-        ) from None
+    own = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    for name in (own, "zstandard"):
+        with suppress(ImportError):
+            return importlib.import_module(name)
+    raise Trouble(
+        f"{path}: Zstandard cannot be read here: `pip install backports.zstd`, use Python 3.14, "
+        "or `zstd -dc FILE | dynamo-lint logs -`"
+    )
 
 
 def _size(path: Path) -> int:

@@ -15,6 +15,8 @@ from functools import lru_cache
 INTENDED = frozenset({"GB0025", "GB0098", "GB0099", "GB4297", "GB4636"})
 """Breaks that the code itself asks for: `torch.compiler.disable`, `graph_break()`, `skip_frame`."""
 
+_DISABLED = re.compile(r"<(?:function|bound method) (?P<function>[\w.<>]{1,512}) ")
+
 LONGEST_TEXT = 8_192
 """Characters of a line that are looked at; torch shortens what it quotes."""
 
@@ -122,6 +124,15 @@ def read_break(told: str) -> BreakText:
         skips_frame=any(mark in told for mark in _SKIPPED),
         stack=stack[-MOST_FRAMES:],
     )
+
+
+def disabled_function(ident: str, reason: str) -> str:
+    """The qualified name of the function that a break keeps out of the graph, where the code asks for it.
+
+    `MBlock.forward`; empty for another break, and where the reason names no function.
+    """
+    named = _DISABLED.search(reason) if ident in INTENDED else None
+    return named["function"].replace(".<locals>", "") if named else ""
 
 
 def _place(told: str) -> tuple[str, int] | None:

@@ -14,7 +14,8 @@ from dynamo_lint.report import Report, Site
 from dynamo_lint.terminal import Look
 
 if TYPE_CHECKING:  # nothing that a cached run needs
-    from dynamo_lint.logs.model import Break, Cause, Limit, LogReport, Recompiles
+    from dynamo_lint.logs.costs import Costs
+    from dynamo_lint.logs.model import Break, Budget, Cause, Limit, LogReport, Recompiles
     from dynamo_lint.logs.texts import Frame
     from dynamo_lint.regions.model import Skipped, Unresolved
 
@@ -145,6 +146,8 @@ def _edit(edit: Edit, look: Look) -> dict[str, Any]:
 
 def log_document(report: LogReport, look: Look) -> str:
     """The whole account as one JSON document."""
+    from dynamo_lint.logs.breakdown import by_package, by_reason
+
     job = report.job
     several = bool(job.ranks)
     document: dict[str, Any] = {
@@ -169,8 +172,15 @@ def log_document(report: LogReport, look: Look) -> str:
             {"path": look.place(one.span.path), "line": one.span.line, **picked(one, "code", "subject")}
             for one in report.unseen
         ],
+        "breaks_by_reason": [picked(one, "name", "lines", "count") for one in by_reason(job)],
+        "breaks_by_package": [picked(one, "name", "lines", "count") for one in by_package(job)],
+        "trend": [picked(one, "what", "before", "after") for one in report.trend],
+        "costs": job.costs and _costs(job.costs, look),
+        "failures": [
+            picked(one, "kind", "count", "ranks", "log", "line", "step", "detail") for one in job.failures
+        ],
         "notes": job.notes,
-        "budgets": [picked(one, "key", "allowed", "seen", "exceeded") for one in report.budgets],
+        "budgets": [_budget(one, look) for one in report.budgets],
     }
     return json_text(document, exact=True)
 
@@ -188,6 +198,29 @@ def _break(one: Break, look: Look) -> dict[str, Any]:
         "path": look.place(one.path),
         **picked(one, "line", "function", "id", "reason", "count", "skips_frame"),
         "stack": [[look.place(frame.path), frame.line] for frame in one.stack],
+    }
+
+
+_COSTS = ("compiles", "graphs", "seconds", "guards", "guard_latency_us")
+
+
+def _costs(costs: Costs, look: Look) -> dict[str, Any]:
+    """The receipt of what compiling cost; a rank is null where there is one process."""
+    return {
+        "functions": [{**_frame(one.frame, look), **picked(one, *_COSTS)} for one in costs.functions],
+        "ranks": [
+            picked(one, "rank", "compiles", "seconds", "first_seconds", "last_compile") for one in costs.ranks
+        ],
+        "caches": {name: picked(one, "hits", "misses", "bypassed") for name, one in costs.caches.items()},
+        "programs": costs.programs,
+    }
+
+
+def _budget(one: Budget, look: Look) -> dict[str, Any]:
+    return {
+        **picked(one, "key", "allowed", "seen", "exceeded"),
+        "places": [[look.place(path), line] for path, line in one.places],
+        "elsewhere": [[look.place(path), line] for path, line in one.elsewhere],
     }
 
 

@@ -11,13 +11,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dynamo_lint.findings import Finding, Span
-from dynamo_lint.logs.model import Break, Budget, Cause, Job, LogReport, Recompiles
+from dynamo_lint.logs.breakdown import by_package, by_reason
+from dynamo_lint.logs.costs import CACHES, Costs, FunctionCosts
+from dynamo_lint.logs.failures import LIMIT, Failure
+from dynamo_lint.logs.model import Break, Budget, Cause, Job, Limit, LogReport, Recompiles, Share
 from dynamo_lint.logs.texts import Frame
 from dynamo_lint.render.prose import applicable, claim
 from dynamo_lint.report import Compiled, Report
 from dynamo_lint.terminal import Look, clean, counted
 
 _MOST_UNSEEN = 8
+_MOST_PLACES = 12
+_MOST_FUNCTIONS = 8
+_MOST_SHARES = 8
 
 NOTES = {
     "masked": "Dynamo's first reason is not the cause: it names the first failed check of its guard tree; "
@@ -50,6 +56,26 @@ SIZES = "DYN506"
 LIMITS = {"recompile_limit": "recompile limit", "accumulated_recompile_limit": "accumulated recompile limit"}
 
 
+FAILED = {
+    "limit": ("limit hit", "limits hit"),
+    "autotune": ("choice failed in autotuning", "choices failed in autotuning"),
+    "watchdog": ("kill by the watchdog of NCCL", "kills by the watchdog of NCCL"),
+    "disk": ("time no space was left for compiled code", "times no space was left for compiled code"),
+    "data-pointer": ("kernel was given a tensor without data", "kernels were given a tensor without data"),
+    "nan": ("loss that is NaN after a limit was hit", "losses that are NaN after a limit was hit"),
+}
+"""Each class of failures, as one and as several."""
+
+ADVICE = {
+    "autotune": "The best of the other choices is used, which may be slower, and another one on each rank.",
+    "watchdog": "Ranks that wait for one that compiles look the same as a hang: raise the timeout.",
+    "disk": "The cache of the compiler is full, which is no fault of the model: see `dynamo-lint doctor`.",
+    "data-pointer": "Dynamo traced into a kernel: make it an operator with a fake (DYN405, DYN516).",
+    "nan": "A rank that runs eagerly may not use the parameters that others use: look at the ranks first.",
+}
+"""What each class of failures means, and what to do."""
+
+
 def render(report: LogReport, look: Look) -> str:
     """All of it, in sections that are left out where they are empty."""
     apart = "ranks-diverge" in report.job.notes
@@ -61,6 +87,10 @@ def render(report: LogReport, look: Look) -> str:
         *([_cause(one, report, look)] for one in report.causes),
         _titled("No line of the sources explains", unknown, look),
         _titled("Other graph breaks", _breaks(report, look), look),
+        _titled("Graph breaks by reason and package", _breakdown(report.job, look), look),
+        _titled("What has changed since the older recording", _trend(report), look),
+        _titled("What compiling cost", costs(report.job.costs, look) if report.job.costs else [], look),
+        _titled("What else these logs say", _failures(report, look), look),
         _titled("Findings of `check` that this job did not bear out", _unseen(report, look), look),
         _titled("Budgets", _budgets(report, look), look),
         _notes(report, look),
@@ -99,6 +129,46 @@ def _breaks(report: LogReport, look: Look) -> list[str]:
         look.wrapped(f"{look.place(one.path, one.line)}: {broken(one)}", "  ", "    ")
         for one in report.unexplained_breaks
     ]
+
+
+def _failures(report: LogReport, look: Look) -> list[str]:
+    """A line for each class of failures; limits that a cause stands for have been told."""
+    lines = []
+    for failure in report.job.failures:
+        limits = report.unexplained_limits
+        if failure.kind != LIMIT or limits:
+            detail = "; ".join(limit_hit(limit, look) for limit in limits[:3])
+            told = failed(failure, detail if failure.kind == LIMIT else failure.detail)
+            lines.append(look.beside(f"  {look.paint(f'{failure.kind:<12}', fg='red')} ", clean(told)))
+    return lines
+
+
+def _breakdown(job: Job, look: Look) -> list[str]:
+    """The graph breaks in groups; nothing where there is one line only."""
+    if len({(one.path, one.line) for one in job.breaks}) < 2:
+        return []
+    reasons, packages = list(by_reason(job)), list(by_package(job))
+    shown = [f"{_share(one)}: {one.name}" for one in reasons[:_MOST_SHARES]]
+    more = len(reasons) - len(shown)
+    shown += [f"and {counted(more, 'reason')} more"] if more else []
+    told = ", ".join(f"{one.name} {one.lines}" for one in packages[:_MOST_SHARES])
+    return [look.wrapped(clean(line), "  ", "    ") for line in (*shown, f"lines by package: {told}")]
+
+
+def _share(one: Share) -> str:
+    again = f", {one.count} breaks" if one.count != one.lines else ""
+    return f"{counted(one.lines, 'line')}{again}"
+
+
+def _trend(report: LogReport) -> list[str]:
+    """The figures that have changed, and those of the whole job."""
+    lines = []
+    for change in report.trend:
+        before, after = ("not told" if one is None else f"{one:g}" for one in (change.before, change.after))
+        lines.append(
+            f"  {clean(change.what)}: {before}" + (f" → {after}" if before != after else ", as before")
+        )
+    return lines
 
 
 def _unseen(report: LogReport, look: Look) -> list[str]:
@@ -237,9 +307,24 @@ def unexplained(one: Recompiles, look: Look) -> str:
 
 def budget(one: Budget) -> str:
     """A limit and what was seen."""
+    word = "wanted" if one.at_least else "allowed"
     if one.seen is None:
-        return f"{one.key}: {one.allowed} allowed, and the log cannot tell"
-    return f"{one.key}: {one.allowed} allowed, {one.seen} seen"
+        which = ": a trace tells compiles, and no recording calls" if "-after " in one.key else ""
+        return f"{one.key}: {one.allowed:g} {word}, and the log cannot tell{which}"
+    shown = f" ({_places(one.places, one.key)})" if one.exceeded and one.places else ""
+    idle = f"; it counts nothing: islands break graphs at {_places(one.elsewhere)}" if one.elsewhere else ""
+    return f"{one.key}: {one.allowed:g} {word}, {one.seen:g} seen{shown}{idle}"
+
+
+def _places(places: tuple[tuple[str, int], ...], key: str = "") -> str:
+    """Some lines: `lines 15, 16` where the key of a budget names their file, else `net.py:15, net.py:16`."""
+    ordered = sorted(dict.fromkeys(places))
+    path = key.partition(" ")[2].partition(":")[0]
+    inside = bool(path) and all(f"/{place[0]}".endswith(f"/{path}") for place in ordered)
+    shown = [str(line) if inside else f"{path}:{line}" for path, line in ordered[:_MOST_PLACES]]
+    more = f" and {len(ordered) - _MOST_PLACES} more" if len(ordered) > _MOST_PLACES else ""
+    word = "" if not inside else "line " if len(ordered) == 1 else "lines "
+    return word + ", ".join(shown) + more
 
 
 def broken(one: Break) -> str:
@@ -262,6 +347,69 @@ def divergence(report: LogReport, look: Look) -> Iterator[str]:
             for frame, source, count in more[:4]
         )
         yield f"rank {number}: {told or 'none of the recompiles of the others'}"
+
+
+def failed(failure: Failure, detail: str = "") -> str:
+    """A class of failures in one line: how often, on which ranks, where first, and what is known of it."""
+    ranks = ", ".join(map(str, failure.ranks[:8])) + (", …" if len(failure.ranks) > 8 else "")
+    word = "rank" if len(failure.ranks) == 1 else "ranks"
+    log = f" of {failure.log}" if failure.log else ""
+    step = f" behind step {failure.step}" if failure.step is not None else ""
+    first = f", first in line {failure.line}{log}{step}" if failure.line is not None else ""
+    what = counted(failure.count, *FAILED[failure.kind])
+    advice = f". {ADVICE[failure.kind]}" if failure.kind in ADVICE else ""
+    return f"{what}{f' on {word} {ranks}' if ranks else ''}{first}{f': {detail}' if detail else ''}{advice}"
+
+
+def costs(told: Costs, look: Look) -> list[str]:
+    """The receipt of what compiling cost, one line for each function and each rank."""
+    lines = [
+        look.wrapped(_function_costs(one, look), "  ", "    ") for one in told.functions[:_MOST_FUNCTIONS]
+    ]
+    if len(told.functions) > _MOST_FUNCTIONS:
+        seconds = sum(one.seconds for one in told.functions[_MOST_FUNCTIONS:])
+        lines.append(f"  and {len(told.functions) - _MOST_FUNCTIONS} more functions: {_time(seconds)}")
+    for rank in told.ranks:
+        alone = "in all" if len(told.ranks) == 1 else "one process"
+        who = alone if rank.rank is None else f"rank {rank.rank}"
+        last = (
+            f", the last one {_time(rank.last_compile)} after the first record"
+            if rank.last_compile is not None
+            else ""
+        )
+        first = f"{_time(rank.first_seconds)} of it for first versions, as in a first step"
+        lines.append(look.wrapped(f"{who}: {_time(rank.seconds)}, {first}{last}", "  ", "    "))
+    for name, cache in told.caches.items():
+        bypassed = f", {cache.bypassed} bypassed" if cache.bypassed else ""
+        lines.append(
+            f"  {CACHES[name]}: {counted(cache.hits, 'hit')}, "
+            f"{counted(cache.misses, 'miss', 'misses')}{bypassed}"
+        )
+    if told.programs is not None:
+        lines.append(f"  {counted(told.programs, 'program')} that differ in text or sizes")
+    return lines
+
+
+def _function_costs(one: FunctionCosts, look: Look) -> str:
+    guards = f", {counted(one.guards, 'guard')}" if one.guards is not None else ""
+    latency = f" ({one.guard_latency_us:g} µs a call)" if one.guard_latency_us is not None else ""
+    graphs = f"{counted(one.compiles, 'compile')}, {counted(one.graphs, 'graph')}"
+    return f"{frame_name(one.frame, look)}: {_time(one.seconds)}, {graphs}{guards}{latency}"
+
+
+def _time(seconds: float) -> str:
+    """`24.7 s`, or `12 min 5 s` for long ones."""
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def limit_hit(limit: Limit, look: Look) -> str:
+    """A limit, with the function as it was logged and the check that failed last."""
+    name = LIMITS.get(limit.limit, limit.limit)
+    value = f" ({limit.value})" if limit.value is not None else ""
+    reason = f", last because `{limit.reason}` failed" if limit.reason else ""
+    return f"{frame_name(limit.frame, look)} hit its {name}{value}{reason}"
 
 
 def frame_name(frame: Frame, look: Look) -> str:

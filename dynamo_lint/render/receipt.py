@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dynamo_lint.confirm.model import Cause, Receipt, Recompile, relative
 from dynamo_lint.confirm.run import Comparison
+from dynamo_lint.confirm.shape import Difference
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, explaining
 from dynamo_lint.logs.texts import INTENDED
 from dynamo_lint.render.receipt_json import costs as numbers
@@ -37,6 +38,26 @@ def fixed(comparisons: Sequence[Comparison], applied: int, look: Look) -> str:
         lines.append(f"    {'outputs':<13} {OUTPUTS[one.same_outputs]}")
         graphs = one.graphs or ("as before",)
         lines += [look.wrapped(f"{text}", f"    {'graphs':<13} ", " " * 18) for text in graphs]
+    return "\n".join(lines) + "\n"
+
+
+def compared(between: Difference, root: Path, look: Look) -> str:
+    """What only one of two probes has, under a title that says whether their graphs differ."""
+    first, second = map(clean, between.names)
+    verdict = "differ" if between.differs else "are alike"
+    lines = [look.paint(f"The graphs of {first} and {second} {verdict}", bold=True)]
+    for name, pair in (("graphs", between.graphs), ("graph breaks", between.breaks)):
+        lines.append(f"    {name:<13} {pair[0]:>5} -> {pair[1]}")
+    for sign, breaks in (("-", between.breaks_removed), ("+", between.breaks_added)):
+        for one in breaks:
+            place = look.place(relative(one.path, root), one.line)
+            lines.append(look.wrapped(f"{sign} {place} {one.id} {one.reason}", " " * 18, " " * 20))
+    operators = [
+        f"{sign} {name}" + (f" ({count} times)" if count > 1 else "")
+        for sign, calls in (("-", between.operators_removed), ("+", between.operators_added))
+        for name, count in calls.items()
+    ]
+    lines.append(look.wrapped(", ".join(operators) or "the same", f"    {'operators':<13} ", " " * 18))
     return "\n".join(lines) + "\n"
 
 

@@ -10,14 +10,20 @@ from typing import Any
 from dynamo_lint import __version__
 from dynamo_lint.confirm.model import NOTHING, Cause, GraphBreak, Recompile, relative
 from dynamo_lint.confirm.run import Comparison
+from dynamo_lint.confirm.shape import Difference
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, overall
 from dynamo_lint.render.prose import json_text, picked
 
 SCHEMA_VERSION = 1
 
 
-def render(reports: Sequence[ProbeReport], root: Path, fixed: dict[str, Any] | None = None) -> str:
-    """The whole document; `fixed` is what the fixes bring, where that was asked for."""
+def render(
+    reports: Sequence[ProbeReport],
+    root: Path,
+    fixed: dict[str, Any] | None = None,
+    between: Difference | None = None,
+) -> str:
+    """The whole document; `fixed` is what the fixes bring, `between` two probes, where that was asked for."""
     receipts = [one.reply.receipt for one in reports if one.reply.receipt is not None]
     document = {
         "schema_version": SCHEMA_VERSION,
@@ -26,6 +32,7 @@ def render(reports: Sequence[ProbeReport], root: Path, fixed: dict[str, Any] | N
         "probes": [_probe(report, root) for report in reports],
         "summary": summary(reports),
         **({"fixed": fixed} if fixed is not None else {}),
+        **({"comparison": _difference(between, root)} if between is not None else {}),
     }
     return json_text(document, exact=True)
 
@@ -52,6 +59,21 @@ def fixed(comparisons: Sequence[Comparison], applied: int) -> dict[str, Any]:
             }
             for one in comparisons
         ],
+    }
+
+
+def _difference(between: Difference, root: Path) -> dict[str, Any]:
+    """What only one of two probes has; each pair is of the first and the second."""
+    return {
+        **picked(between, "names", "differs", "graphs", "breaks"),
+        **{
+            key: [
+                {"path": relative(one.path, root), **picked(one, "line", "function", "id", "reason")}
+                for one in getattr(between, key)
+            ]
+            for key in ("breaks_removed", "breaks_added")
+        },
+        **picked(between, "operators_removed", "operators_added"),
     }
 
 

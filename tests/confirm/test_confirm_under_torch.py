@@ -464,6 +464,8 @@ def probe_step():
             "over budget: main.py: the graph breaks on 2 lines, but 1",
         ),
         ("expected-breaks = { 'main.py:step' = 2 }", 0, ""),
+        ("expected-breaks = { 'main.py:island' = 1 }", 0, ""),
+        ("expected-breaks = { 'main.py:island' = 0 }", 1, "main.py:island: the graph breaks on 1 lines"),
         ("\nexpected-breaks = { 'other.py' = 2 }", 2, ':3: contract.expected-breaks."other.py": there is no'),
         (
             "expected-breaks = { 'main.py:stop' = 2 }",
@@ -488,6 +490,48 @@ def test_a_contract_pins_the_breaks_of_a_file(
     assert cli.run(["confirm", "main.py", "--calls", "2", "-q"]) == status
     err = capsys.readouterr().err
     assert said in err if said else err == ""
+
+
+PAIR = """
+import torch
+
+def plain(x):
+    return torch.relu(x * 2)
+
+def broken(x):
+    x = x * 2
+    print(end="")
+    return x + 1
+
+def probe_plain():
+    return torch.compile(plain), [(torch.ones(2),)]
+
+def probe_again():
+    return torch.compile(lambda x: torch.relu(x * 2)), [(torch.ones(2),)]
+
+def probe_broken():
+    return torch.compile(broken), [(torch.ones(2),)]
+"""
+
+
+def test_two_probes_are_compared_by_the_shape_of_their_graphs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    python_with_torch: str,
+):
+    monkeypatch.setattr(sys, "executable", python_with_torch)
+    (tmp_path / "pair.py").write_text(PAIR)
+    monkeypatch.chdir(tmp_path)
+    words = ["confirm", "--compare", "--calls", "1", "-q", "pair.py::probe_plain"]
+    assert cli.run([*words, "pair.py::probe_again"]) == 0
+    assert "The graphs of probe_plain and probe_again are alike" in capsys.readouterr().out
+    assert cli.run([*words, "pair.py::probe_broken"]) == 1
+    told = capsys.readouterr().out
+    assert "The graphs of probe_plain and probe_broken differ" in told
+    assert "graphs            1 -> 2" in told
+    assert "+ pair.py:9 GB" in told
+    assert "operators     - relu, + add" in told
 
 
 def test_the_command_line_comes_before_the_contract(

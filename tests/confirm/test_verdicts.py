@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dynamo_lint.confirm.budget import exceeded
+from dynamo_lint.confirm.budget import exceeded, idle
 from dynamo_lint.confirm.model import (
     Cause,
     Compile,
@@ -429,6 +429,27 @@ def test_breaks_that_are_expected_count_against_their_own_number(tmp_path: Path)
     ]
     assert said(1, "MoE.forward") == ["probe_it: 1 graph breaks, but the budget is 0 (moe.py:7)"] * 2
     assert len(said(0, path="other.py")) == 2
+
+
+def test_an_island_counts_for_the_entry_that_names_it_wherever_it_is_called() -> None:
+    reason = "Skip inlining function <function MBlock.forward at 0x7f> since it was wrapped"
+    breaks = tuple(replace(one, reason=reason) for one in broken(5, 9, id="GB0099"))
+    found = report(PROBE, Reply("done", receipt=receipt(breaks=breaks)), [], ROOT)
+
+    def told(function: str, count: int) -> tuple[list[str], list[str]]:
+        contract = Contract(expected_breaks=(ExpectedBreaks("mamba.py", function, count),))
+        return exceeded([found], contract, ROOT), list(idle([found], contract, ROOT))
+
+    assert told("MBlock.forward", 2) == ([], [])
+    assert told("MBlock.forward", 1) == (
+        ["mamba.py:MBlock.forward: the graph breaks on 2 lines, but 1 are expected (moe.py:5, moe.py:9)"],
+        [],
+    )
+    assert told("", 3) == (
+        [],
+        ["mamba.py: this entry counts nothing: islands break graphs elsewhere (moe.py:5, moe.py:9)"],
+    )
+    assert told("", 0) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,17 @@ class Block(nn.Module):
     def forward(self, x):
         return x * self.scale if self.mode == "train" else x
 """
+KERNELS = """\
+import torch
+
+
+def probe_plain():
+    return torch.compile(lambda x: torch.relu(x * 2)), [(torch.ones(2),)]
+
+
+def probe_kernel():
+    return torch.compile(lambda x: torch.relu(x) * 2), [(torch.ones(2),)]
+"""
 STAND_INS = {
     "dynamo-lint": f'exec {sys.executable} -m dynamo_lint "$@"',
     "python": "cat job.log >&2",
@@ -162,6 +173,7 @@ def project(tmp_path: Path) -> Path:
         "train.py": "",
         "mymodel.py": MODEL,
         "tests/probes.py": f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n{probe}",
+        "tests/kernels.py": KERNELS,
         "tests/test_block.py": f"import torch\nfrom mymodel import Block\n\n\n{test}",
         **{f"{name}.log": log for name in ("job", "stderr", "run", "trace/rank0")},
         "home/.keep": "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,6 +19,7 @@ from dynamo_lint.doctor.look import (
     Folder,
     SetInCode,
     Surroundings,
+    environment_of,
     launches_ranks,
     look,
     rank,
@@ -79,6 +81,89 @@ def test_surroundings_that_are_right_are_not_spoken_of() -> None:
 )
 def test_one_variable_is_one_check(environ: dict[str, str], expected: tuple[str, str, str]) -> None:
     assert told(examine(seen(environ))) == [expected]
+
+
+@pytest.mark.parametrize("name", ["TORCHINDUCTOR_FX_GRAPH_CACHE", "TORCHINDUCTOR_AUTOGRAD_CACHE"])
+def test_a_cache_that_is_turned_off_is_a_warning_unless_the_contract_says_so(name: str) -> None:
+    assert told(examine(seen({name: "0"}))) == [("switch", "warning", name)]
+    assert examine(seen({name: "1"})) == []
+    wanted = Contract(environment=((name, Expectation(equals="0")),))
+    assert examine(seen({name: "0"}, contract=wanted)) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "folder", "said"),
+    [
+        (Expectation(exists=True), replace(FINE, exists=False), "a folder that is there"),
+        (Expectation(exists=True), FINE, None),
+        (Expectation(volume="not-root"), replace(FINE, on_root=True), "another volume than `/`"),
+        (Expectation(volume="not-root"), FINE, None),
+        (Expectation(mount="/mnt/x"), replace(FINE, mounts=("/",)), "on the mount /mnt/x"),
+        (Expectation(mount="/mnt/x"), replace(FINE, mounts=("/mnt/x", "/")), None),
+        (Expectation(per_run="SLURM_JOB_ID"), FINE, "in its path; name a folder for each run"),
+        (Expectation(per_run="PBS_JOBID"), FINE, "PBS_JOBID in its path, and that is not set"),
+    ],
+)
+def test_a_contract_asks_for_a_volume_and_a_folder_of_the_run(
+    wanted: Expectation, folder: Folder, said: str | None
+) -> None:
+    contract = Contract(environment=(("TRITON_CACHE_DIR", wanted),))
+    environ = {"TRITON_CACHE_DIR": "/mnt/x/run-123", "SLURM_JOB_ID": "12"}
+    found = examine(seen(environ, folder, contract=contract))
+    assert told(found) == ([("contract", "error", "TRITON_CACHE_DIR")] if said else [])
+    assert all(str(said) in one.message for one in found)
+
+
+def test_the_folder_of_a_run_holds_its_number() -> None:
+    contract = Contract(environment=(("TRITON_CACHE_DIR", Expectation(per_run="SLURM_JOB_ID")),))
+    for path in ("/mnt/x/run-12", "/mnt/x/12/triton", "/mnt/12_0"):
+        assert examine(seen({"TRITON_CACHE_DIR": path, "SLURM_JOB_ID": "12"}, contract=contract)) == []
+
+
+def test_a_folder_knows_its_volume(tmp_path: Path) -> None:
+    found = look(str(tmp_path / "later"))
+    assert not found.exists
+    assert found.mounts[-1] == "/"
+    assert found.on_root == (tmp_path.stat().st_dev == Path("/").stat().st_dev)
+    assert look(str(tmp_path)).exists
+    assert "/proc" in look("/proc").mounts
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("env A=1 B=x=y torchrun train.py C=2", {"A": "1", "B": "x=y", "OLD": "0"}),
+        ("/usr/bin/env -u OLD --unset=HOME A=1 python", {"A": "1"}),
+        ("env -i A=1 env B=2 python", {"A": "1", "B": "2"}),
+        ("env -C /tmp A=1 python", {"A": "1", "OLD": "0"}),
+        ("env -- A=1 python", {"A": "1", "OLD": "0"}),
+        ("env -S 'A=1 python train.py'", {"A": "1", "OLD": "0"}),
+        ("python A=1", {"OLD": "0"}),
+        ("env", {"OLD": "0"}),
+        ("env -u", {"OLD": "0"}),
+    ],
+)
+def test_env_behind_the_dashes_counts(command: str, expected: dict[str, str]) -> None:
+    assert environment_of({"OLD": "0"}, shlex.split(command)) == expected
+
+
+def test_what_env_sets_is_looked_at_and_starts(tmp_path: Path) -> None:
+    (tmp_path / "dynamo-lint.toml").write_text('[contract.environment]\nFLAG = "1"\n')
+    command = (sys.executable, "-c", "import os; print(os.environ['FLAG'])")
+    for value, status in (("1", 0), ("2", 1)):
+        done = doctor("--", "env", f"FLAG={value}", *command, cwd=tmp_path)
+        assert done.returncode == status
+        assert done.stdout == ("1\n" if status == 0 else "")
+
+
+def test_a_strict_look_keeps_a_job_from_starting_whose_code_breaks_the_contract(tmp_path: Path) -> None:
+    (tmp_path / "dynamo-lint.toml").write_text("[contract.settings]\ncapture_scalar_outputs = true\n")
+    (tmp_path / "train.py").write_text("import torch\n")
+    plain, strict = doctor(cwd=tmp_path), doctor("--strict", cwd=tmp_path)
+    assert (plain.returncode, strict.returncode) == (0, 1)
+    assert "error no code here sets `capture_scalar_outputs`" in strict.stdout
+    both = doctor("--strict", "--warn-only", cwd=tmp_path)
+    assert (both.returncode, "contradict" in both.stderr) == (2, True)
 
 
 def test_caches_that_are_off_make_their_folder_useless() -> None:

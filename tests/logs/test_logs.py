@@ -83,6 +83,16 @@ def _recompile(guard: str) -> str:
     return f"{HEAD}Recompiling function f in /a.py:1\n{HEAD}    - 0/0: {guard}\n"
 
 
+def islands(line: int, function: str, ident: str = "0/0") -> list[str]:
+    """The record of a break that `torch.compiler.disable` makes, as torch 2.13 writes it."""
+    head = BREAK.replace("0/0", ident)
+    return [
+        f"{head}Graph break in user code at /job/net.py:{line}\n",
+        f"{head}  Explanation: Skip inlining function <function {function} at 0x7f> since it was wrapped\n",
+        f"{head}  https://meta-pytorch.github.io/compile-graph-break-site/gb/gb0099.html\n",
+    ]
+
+
 HOSTILE = [
     pytest.param(_recompile(f"n == 0  # x  # a.py:{DIGITS} in f"), id="line of many digits"),
     pytest.param(_recompile(f"n == {DIGITS}"), id="value of many digits"),
@@ -608,6 +618,68 @@ class TestCommand:
         for expected, status in ((1, 0), (0, 1)):
             (job / "dynamo-lint.toml").write_text(contract.format(expected))
             assert run("break_in_loop.log").exit_code == status
+
+    def test_an_island_counts_by_its_line_or_by_its_name(self, job: Path) -> None:
+        for module in ("net.py", "mamba.py"):
+            (job / module).write_text("class MBlock:\n    def forward(self):\n        pass\n")
+        lines = [line for place in (15, 16, 17, 19) for line in islands(place, "MBlock.forward")]
+        (job / "a.log").write_text("".join([*lines, *islands(15, "MBlock.forward", "0/1")]))
+
+        def told(entry: str, count: int) -> tuple[int, str]:
+            (job / "dynamo-lint.toml").write_text(
+                f"[contract]\nmax-breaks = 0\nexpected-breaks = {{ {entry!r} = {count} }}\n"
+            )
+            done = run("a.log")
+            (line,) = [line for line in done.stdout.splitlines() if "expected-breaks" in line]
+            return done.exit_code, line.strip()
+
+        over = "over     expected-breaks {}: 3 allowed, 4 seen ({})"
+        assert told("net.py", 3) == (1, over.format("net.py", "lines 15, 16, 17, 19"))
+        assert told("net.py", 4) == (0, "ok       expected-breaks net.py: 4 allowed, 4 seen")
+        assert told("mamba.py:MBlock.forward", 4)[0] == 0
+        status, line = told("mamba.py:MBlock.forward", 3)
+        assert (status, line.endswith("net.py:16,")) == (1, True)
+        status, line = told("mamba.py", 3)
+        assert status == 0
+        assert line.startswith("ok       expected-breaks mamba.py: 3 allowed, 0 seen; it counts nothing:")
+        budgets = json.loads(run("a.log", "--output-format", "json").stdout)["budgets"]
+        assert [line for _, line in budgets[1]["elsewhere"]] == [15, 16, 17, 19]
+
+    def test_of_functions_with_one_name_the_source_says_which_broke(self, job: Path) -> None:
+        forward = "    def forward(self):\n        pass\n        pass\n\n"
+        (job / "net.py").write_text(f"class A:\n{forward}class B:\n{forward}")
+        stack = '{0}User code traceback:\n{0}  File "/job/net.py", line {1}, in forward\n'
+        lines = [*islands(3, "f"), stack.format(BREAK, 3), *islands(8, "A.forward"), stack.format(BREAK, 8)]
+        (job / "a.log").write_text("".join(lines))
+        entries = "{ 'net.py:A.forward' = 2, 'net.py:B.forward' = 1 }"
+        for contract, status in (
+            (entries, 0),
+            (entries.replace("2", "1"), 1),
+            (entries.replace("1", "0"), 1),
+        ):
+            (job / "dynamo-lint.toml").write_text(f"[contract]\nexpected-breaks = {contract}\n")
+            assert run("a.log", "--no-lint").exit_code == status
+
+    def test_breaks_are_counted_by_reason_and_by_package(self, job: Path) -> None:
+        inside = islands(7, "f")
+        inside[0] = inside[0].replace("/job/net.py", "/venv/lib/python3.11/site-packages/einops/ops.py")
+        inside.append(f'{BREAK}User code traceback:\n{BREAK}  File "/job/net.py", line 21, in forward\n')
+        (job / "a.log").write_text("".join([*islands(15, "f"), *islands(16, "g"), *inside]))
+        told = json.loads(run("a.log", "--no-lint", "--output-format", "json").stdout)
+        ((reason, lines, count),) = [tuple(one.values()) for one in told["breaks_by_reason"]]
+        assert (reason[:7], lines, count) == ("GB0099:", 3, 3)
+        assert [tuple(one.values()) for one in told["breaks_by_package"]] == [
+            ("the project", 2, 2),
+            ("einops", 1, 1),
+        ]
+        assert "lines by package: the project 2, einops 1" in run("a.log", "--no-lint").stdout
+
+    def test_each_rank_may_have_the_breaks_that_are_expected(self, job: Path) -> None:
+        (job / "net.py").write_text("")
+        (job / "dynamo-lint.toml").write_text("[contract]\nexpected-breaks = { 'net.py' = 1 }\n")
+        text = "".join(islands(15, "dash"))
+        (job / "a.log").write_text(text.replace("V1", "[rank0]:V1") + text.replace("V1", "[rank1]:V1"))
+        assert run("a.log").exit_code == 0
 
     def test_folders_packed_files_and_stdin_are_read(self, job: Path) -> None:
         text = (JOBS / "environment.log").read_bytes()

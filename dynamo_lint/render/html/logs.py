@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 from dynamo_lint import files
 from dynamo_lint.findings import Finding, Span
+from dynamo_lint.logs.costs import CACHES
+from dynamo_lint.logs.failures import LIMIT
 from dynamo_lint.logs.model import Break, Budget, Cause, Job, Limit, LogReport, Rank, Recompiles
 from dynamo_lint.logs.texts import Frame
 from dynamo_lint.render import log_text
@@ -80,6 +82,9 @@ def _verdict(report: LogReport) -> Iterator[tuple[str, str]]:
         yield "error", f"{named} ran into a limit and is compiled no more: it has run eagerly since."
     if over := [one for one in report.budgets if one.exceeded]:
         yield "error", f"{counted(len(over), 'budget is', 'budgets are')} exceeded."
+    for failure in job.failures:
+        if failure.kind != LIMIT:
+            yield "error", f"{log_text.failed(failure, failure.detail)}"
     if report.causes:
         yield "", f"{counted(len(report.causes), 'line')} of the sources to change."
     if report.unexplained:
@@ -95,6 +100,10 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
     unknown = "not in this log"
     yield "torch", job.torch or unknown
     yield "Compiles", f"{job.compiles:,}" if job.compiles is not None else unknown
+    if job.costs is not None:
+        yield "Seconds of compiling", f"{sum(rank.seconds for rank in job.costs.ranks):,.1f}"
+        for name, cache in job.costs.caches.items():
+            yield f"Hits of the {CACHES[name]}", f"{cache.hits:,} of {cache.hits + cache.misses:,}"
     yield "Recompiles", _number(sum(one.count for one in job.recompiles), job)
     yield "Frames compiled again", f"{len({one.frame for one in job.recompiles}):,}"
     yield "Limits hit", f"{len(job.limits):,}"
