@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,9 +118,7 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 )
 @common.output_file_option("findings")
 @common.output_option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
-@common.output_option(
-    "--context", is_flag=True, help="Also source lines (json and json-lines)."
-)
+@common.output_option("--context", is_flag=True, help="Also source lines (json and json-lines).")
 @common.color_option
 @common.effort_options
 @common.output_option("-q", "--quiet", is_flag=True, help="Print findings only.")
@@ -164,10 +162,7 @@ def check(
         text = output.configuration_text(settings) if show_settings else files
         return output.deliver(text, output_file)
     common.check_places(settings)
-    if statistics and not {one.format for one in outputs} <= {*output.FOR_PEOPLE}:
-        raise click.UsageError("--statistics works with the formats full, concise and grouped only")
-    if context and not {one.format for one in outputs} & {*output.WITH_CONTEXT}:
-        raise click.UsageError("--context works with the formats json and json-lines only")
+    _check_formats(outputs, statistics, context)
     _tell_before(settings, found, quiet, verbose)
     rewrites = fix or diff or update_baseline
     add_ignore = _reason(add_ignore, rewrites, bool(texts))
@@ -211,6 +206,17 @@ def check(
     if report.fails and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
     return None
+
+
+def _check_formats(outputs: Sequence[Output], statistics: bool, context: bool) -> None:
+    """Refuse options that no format asked for can show."""
+    from dynamo_lint.commands import output
+
+    formats = {destination.format for destination in outputs}
+    if statistics and not formats <= {*output.FOR_PEOPLE}:
+        raise click.UsageError("--statistics works with the formats full, concise and grouped only")
+    if context and not formats & {*output.WITH_CONTEXT}:
+        raise click.UsageError("--context works with the formats json and json-lines only")
 
 
 def _tell_before(settings: Settings, found: Discovered, quiet: bool, verbose: bool) -> None:

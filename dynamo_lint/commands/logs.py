@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from dynamo_lint.terminal import counted
 from dynamo_lint.trouble import EXIT_CLEAN, EXIT_FINDINGS, EXIT_UNPROVED, Trouble, say
 
 if TYPE_CHECKING:
+    from dynamo_lint.contract import Contract
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.findings import Finding
     from dynamo_lint.logs.command import Ending
@@ -151,11 +152,6 @@ def logs(
     sources: tuple[Path, ...],
     older: Path | None,
     no_lint: bool,
-    max_recompiles: int | None,
-    max_breaks: int | None,
-    max_graphs: int | None,
-    max_limit_hits: int | None,
-    warmup: int | None,
     fail_on: tuple[str, ...] | None,
     settings: tuple[str, ...] | None,
     allow_empty: bool,
@@ -183,14 +179,7 @@ def logs(
 
     _check(paths, command, seconds is not None or keep is not None, output_format, output_file)
     configured, found = common.prepare(sources, given)
-    contract = configured.contract.limited(
-        max_recompiles=max_recompiles,
-        max_breaks=max_breaks,
-        max_compiles=max_graphs,
-        max_limit_hits=max_limit_hits,
-        max_recompiles_after=None if warmup is None else Warmup(compiles=warmup),
-    )
-    configured = replace(configured, contract=contract)
+    configured = replace(configured, contract=_limited(configured.contract, given))
     with (
         _recorded(command, seconds, keep, quiet) if command else _left_behind(paths) as (logs_of_job, ending),
         Progress(not quiet, "reading {done} of {total} MB", 1_000_000) as progress,
@@ -210,6 +199,18 @@ def logs(
     if ending is not None and not ending.timed_out:
         status = ending.status or status
     raise click.exceptions.Exit(status)
+
+
+def _limited(contract: Contract, options: Mapping[str, int | None]) -> Contract:
+    """The contract with the limits that options name."""
+    warmup = options["warmup"]
+    return contract.limited(
+        max_recompiles=options["max_recompiles"],
+        max_breaks=options["max_breaks"],
+        max_compiles=options["max_graphs"],
+        max_limit_hits=options["max_limit_hits"],
+        max_recompiles_after=None if warmup is None else Warmup(compiles=warmup),
+    )
 
 
 def _check(

@@ -6,7 +6,7 @@ import ast
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
 from itertools import combinations, product, takewhile
@@ -129,7 +129,7 @@ def explain(
     if any(places.moved(one.path, one.line, one.text) for one in job.breaks):
         notes.add("sources-moved")
     broken_elsewhere = _add_breaks(costs, job.breaks, join)
-    told_of = {frame for cost in costs.values() if cost.limits for frame in cost.frames}
+    explained = {frame for cost in costs.values() if cost.limits for frame in cost.frames}
     causes = sorted(
         (_cause(line, cost, places) for line, cost in costs.items()),
         key=lambda one: (-one.limits, -one.recompiles - one.breaks, one.path, one.line),
@@ -143,12 +143,14 @@ def explain(
         tuple(replace(one, frame=places.here(one.frame)) for one in unexplained),
         tuple(one for one in findings if one.effect and _is_loud(one) and one not in used),
         unexplained_breaks=tuple(_located_break(one, places) for one in broken_elsewhere),
-        unexplained_limits=tuple(
-            replace(limit, frame=places.here(limit.frame))
-            for limit in job.limits
-            if limit.frame not in told_of
-        ),
+        unexplained_limits=_unexplained_limits(job, explained, places),
     )
+
+
+def _unexplained_limits(job: Job, explained: Set[Frame], places: Places) -> tuple[Limit, ...]:
+    """The limits of frames that no cause accounts for, at their places here."""
+    limits = (limit for limit in job.limits if limit.frame not in explained)
+    return tuple(replace(limit, frame=places.here(limit.frame)) for limit in limits)
 
 
 def _add_breaks(costs: dict[_Line, _Cost], breaks: Iterable[Break], join: _Join) -> list[Break]:

@@ -45,7 +45,7 @@ class Compile:
 
 @dataclass(slots=True)
 class Meter:
-    """What one process spent on compiling."""
+    """The time, graphs and caches of one process."""
 
     compiles: list[Compile] = field(default_factory=list)
     graphs: Counter[str] = field(default_factory=Counter)
@@ -104,7 +104,7 @@ def _seconds(told: Mapping[str, Any]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCosts:
-    """What one function cost, on all ranks together."""
+    """The cost of one function, on all ranks together."""
 
     frame: Frame
     compiles: int
@@ -127,7 +127,7 @@ class CacheCosts:
 
 @dataclass(frozen=True, slots=True)
 class RankCosts:
-    """What one process spent."""
+    """The cost of one process."""
 
     rank: int | None
     compiles: int
@@ -151,7 +151,7 @@ class RankCosts:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What compiling cost a whole job."""
+    """The cost of compiling for a whole job."""
 
     functions: tuple[FunctionCosts, ...]
     """The most expensive first."""

@@ -248,7 +248,7 @@ def _is_work(line: bytes) -> bool:
 
 
 def _detail(kind: str, line: bytes) -> str:
-    """What a line says of a failure, as people read it; empty where it is the same for all."""
+    """The words of a line about a failure, as people read it; empty where it is the same for all."""
     text = line.decode("utf-8", "replace").strip()
     if kind == AUTOTUNE:
         lower = text.lower()

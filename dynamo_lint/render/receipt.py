@@ -42,7 +42,7 @@ def fixed(comparisons: Sequence[Comparison], applied: int, look: Look) -> str:
 
 
 def compared(between: Difference, root: Path, look: Look) -> str:
-    """What only one of two probes has, under a title that says whether their graphs differ."""
+    """Lines on what only one of two probes has, under a title that says whether their graphs differ."""
     first, second = map(clean, between.names)
     verdict = "differ" if between.differs else "are alike"
     lines = [look.paint(f"The graphs of {first} and {second} {verdict}", bold=True)]

@@ -63,7 +63,7 @@ def fixed(comparisons: Sequence[Comparison], applied: int) -> dict[str, Any]:
 
 
 def _difference(between: Difference, root: Path) -> dict[str, Any]:
-    """What only one of two probes has; each pair is of the first and the second."""
+    """A table of what only one of two probes has; each pair is of the first and the second."""
     return {
         **picked(between, "names", "differs", "graphs", "breaks"),
         **{
