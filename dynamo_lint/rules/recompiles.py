@@ -441,12 +441,7 @@ def _is_unguarded(known: Finding, shown: Finding) -> bool:
 
 
 def _explains(known: Finding, shown: Finding) -> bool:
-    """Whether a finding leaves nothing to say: of the same line, of the mode, of one compile beside many."""
-    if known.span.path == shown.span.path and known.span.line == shown.span.line:
+    """Whether a finding leaves nothing to say: of the same line, or of the instances of the same code."""
+    if (known.span.path, known.span.line) == (shown.span.path, shown.span.line):
         return True
-    if known.unit != shown.unit and known.span.path != shown.span.path:
-        return False
-    if shown.effect == "once":
-        near = known.unit == shown.unit or (known.region is not None and known.region == shown.region)
-        return known.code in STATE - {"DYN110"} and near
     return shown.effect == "per-instance" == known.effect and known.unit == shown.unit

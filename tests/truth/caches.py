@@ -551,7 +551,7 @@ class Layer:
         self.held = None
 
     def fill(self, x):
-        self.held = x.new_zeros(0, 4)
+        self.held = x.new_zeros(0, 4)  # expect: DYN104 once
         self.ready = True  # expect: DYN101 per-value
 
     def update(self, x):

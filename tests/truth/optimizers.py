@@ -25,7 +25,7 @@ class Sgd(Optimizer):
             if "step" in group:
                 group["step"] += 1  # expect: DYN101 per-value
             else:
-                group["step"] = 1
+                group["step"] = 1  # expect: DYN105 once
             correction = 1 - group["beta"] ** group["step"]
             for p in group["params"]:
                 p.add_(p.grad, alpha=-group["lr"] / correction)
@@ -71,7 +71,7 @@ class Sgd(Optimizer):
     def step(self):
         for group in self.param_groups:
             for p in group["params"]:
-                state = self.state[p]
+                state = self.state[p]  # expect: DYN105 once
                 if len(state) == 0:
                     state["step"] = 0
                     state["mean"] = torch.zeros_like(p)
@@ -280,7 +280,7 @@ class Momentum(Optimizer):
             for p in group["params"]:
                 if p.grad is None or p.grad.is_sparse or torch.is_complex(p):
                     continue
-                state = self.state[p]
+                state = self.state[p]  # expect: DYN105 once
                 if len(state) == 0:
                     state["mean"] = torch.zeros_like(p)
                 state["mean"].mul_(0.9).add_(p.grad)
