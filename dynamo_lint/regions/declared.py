@@ -48,7 +48,9 @@ def declared_entries(
                 roots += _root(project, path, marker.key, "comment", marker.line)
     for pattern in options.declared:
         found = [
-            r for ref in _named(project, pattern) for r in _root(project, ref.path, ref.key, "declared", None)
+            r
+            for ref in definitions(project, pattern)
+            for r in _root(project, ref.path, ref.key, "declared", None)
         ]
         unknown += [] if found else [pattern]
         roots += found
@@ -136,7 +138,7 @@ def idle_declarations(
     for key, declared in used:
         for value in declared:
             pattern, place = wrapper(value)
-            refs = [*_named(project, pattern)]
+            refs = [*definitions(project, pattern)]
             fits = key != "compile-wrappers" or any(_takes(project, ref, place) for ref in refs)
             if not (fits if refs else _is_used(project, pattern)):
                 found.append((key, value))
@@ -145,7 +147,7 @@ def idle_declarations(
     return tuple(idle)
 
 
-def _named(project: Project, pattern: str) -> Iterator[ClassRef | FunctionRef]:
+def definitions(project: Project, pattern: str) -> Iterator[ClassRef | FunctionRef]:
     """Every class and function that a pattern names."""
     if _WILD.isdisjoint(pattern):
         for path, file in project.files.items():
@@ -168,7 +170,7 @@ def _takes(project: Project, ref: ClassRef | FunctionRef, place: int) -> bool:
 
 
 def _is_defined(project: Project, pattern: str) -> bool:
-    return any(_named(project, pattern))
+    return any(definitions(project, pattern))
 
 
 def _is_used(project: Project, pattern: str) -> bool:
@@ -209,7 +211,7 @@ def _why(project: Project, key: str, value: str) -> str:
     pattern, place = wrapper(value)
     if _is_defined(project, pattern):
         return _NO_CODE if key == "regions" else f"it takes no argument {place}, as counted from 0"
-    names = [f"{project.files[ref.path].module}:{ref.key}" for ref in _named(project, "*")]
+    names = [f"{project.files[ref.path].module}:{ref.key}" for ref in definitions(project, "*")]
     ours = key in {"regions", "not-regions"} or key.startswith("contract.")
     if not ours:
         outside = (symbol.dotted for symbol in _imported(project) if isinstance(symbol, ExternalSymbol))

@@ -20,6 +20,7 @@ from dynamo_lint.rules import (
     guard_filters,
     instances,
     interpreted,
+    islands,
     lookups,
     practices,
     settings,
@@ -34,7 +35,7 @@ from dynamo_lint.state.provenance import Tables
 
 _MODULES = (
     *(arguments, attributes, breaking, compiling, containers, eager_state, environment),
-    *(guard_filters, instances, interpreted, lookups, practices, settings),
+    *(guard_filters, instances, interpreted, islands, lookups, practices, settings),
 )
 _DEFINED = (one for module in _MODULES for one in vars(module).values() if isinstance(one, Rule))
 _BY_CODE = {one.code: one for one in (*breaking.BREAKS, *_DEFINED)}
