@@ -228,6 +228,12 @@ class Contract:
     """The functions that may throw compiled code away."""
     eager_islands: tuple[str, ...] = _key(_functions, ())
     """The functions that may be kept out of the compiler."""
+    off_sites: tuple[str, ...] = _key(_functions, ())
+    """The functions that may switch compiling off or, without `suppress_sites`, hide its errors."""
+    suppress_sites: tuple[str, ...] = _key(_functions, ())
+    """The functions that may set `suppress_errors`."""
+    off_switches: str | None = _key(choice("allow", "forbid"))
+    """`forbid`: no variable and no option switches compiling off, but in `off_sites`."""
     mutable_state: str | None = _key(choice("allow", "forbid"))
     """`forbid`: no Python state is written in compiled code, whether or not it costs."""
     max_autotune_configs: int | None = _key(number(1))
@@ -237,7 +243,13 @@ class Contract:
     def functions(self) -> tuple[tuple[str, str], ...]:
         """The functions that it names, each behind its key."""
         site = () if self.settings_site is None else (self.settings_site,)
-        rows = {"settings-site": site, "reset-sites": self.reset_sites, "eager-islands": self.eager_islands}
+        rows = {
+            "settings-site": site,
+            "reset-sites": self.reset_sites,
+            "eager-islands": self.eager_islands,
+            "off-sites": self.off_sites,
+            "suppress-sites": self.suppress_sites,
+        }
         return tuple((key, one) for key, named in rows.items() for one in named)
 
     def limited(self, **most: Any) -> Contract:

@@ -206,6 +206,9 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("contract = { settings-site = 'configure' }", 'expected a function, such as "pkg.setup:configure"'),
         ("contract = { reset-sites = ['pkg/a.py'] }", "expected a function"),
         ("contract = { mutable-state = 'forbidden' }", "did you mean 'forbid'?"),
+        ("contract = { off-switches = 'forbidden' }", "did you mean 'forbid'?"),
+        ("contract = { off-sites = 'train:main' }", "expected a list of strings"),
+        ("contract = { supress-sites = ['a:b'] }", "did you mean 'contract.suppress-sites'?"),
         ("contract = { max-autotune-configs = 0 }", "expected a whole number of 1 or more"),
         (
             "contract = { environment = { A = 1 } }",
@@ -419,6 +422,9 @@ settings = { capture_scalar_outputs = true, recompile_limit = 8 }
 settings-site = "train.setup:configure"
 reset-sites = ["train.retry:rebuild"]
 eager-islands = ["pkg.mamba:MBlock.forward"]
+off-sites = ["train:main"]
+suppress-sites = ["train:main"]
+off-switches = "forbid"
 mutable-state = "forbid"
 max-autotune-configs = 8
 [contract.environment]
@@ -434,6 +440,9 @@ TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC = { min = 7200, when = "ranks > 1" }
         settings_site="train.setup:configure",
         reset_sites=("train.retry:rebuild",),
         eager_islands=("pkg.mamba:MBlock.forward",),
+        off_sites=("train:main",),
+        suppress_sites=("train:main",),
+        off_switches="forbid",
         mutable_state="forbid",
         max_autotune_configs=8,
         environment=(

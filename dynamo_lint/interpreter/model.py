@@ -330,6 +330,8 @@ class Met:
     """Its sizes are constants."""
     tried: bool = False
     """It is a test that does so."""
+    guarded: bool = False
+    """It is a switch that was turned under a test that is unknown."""
     states: tuple[tuple[object, Site], ...] = ()
     """Of a mode: the values that versions are for, with the calls that compiled them; the new one first."""
 

@@ -85,6 +85,8 @@ class Stage:
     files: dict[str, Frame] = field(default_factory=dict)
     settings: dict[str, tuple[object, Site | None]] = field(default_factory=dict)
     """The value of each setting, and where it was made."""
+    guarded: set[Site] = field(default_factory=set)
+    """The settings that were made under a test that is unknown."""
     caches: dict[str, Cache] = field(default_factory=dict)
     begun: dict[str, object] = field(default_factory=dict)
     """All that has been compiled, by its code; held, so that no other object gets its identity."""
@@ -229,6 +231,8 @@ class Stage:
     def set(self, name: str, value: object, site: Site | None) -> None:
         """Give a setting a value."""
         self.settings[name] = (value, site)
+        if site is not None and self.doubt:
+            self.guarded.add(site)
 
     def enter(self, manager: Manager) -> None:
         """Make the settings of a context manager."""

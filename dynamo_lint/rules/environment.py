@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import Constant
-from dynamo_lint.models.environment import COMPILER, USE, environment, misreading, unknown
+from dynamo_lint.models.environment import COMPILER, OFF, USE, environment, misreading, unknown
 from dynamo_lint.program.files import is_rehearsal
 from dynamo_lint.program.project import Project
 from dynamo_lint.regions.model import CompiledFunction
@@ -160,8 +160,6 @@ def late_environment(rule: Rule, tables: Tables, context: Context) -> Iterator[F
 
 
 _READS = ("get", "getenv")
-_OFF_SWITCHES = frozenset({"TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE"})
-"""Variables that turn compiling off: where they are read as off, nothing is lost."""
 
 
 @named("DYN514", "misread-environment")
@@ -183,7 +181,7 @@ def _value(write: EnvironmentWrite, context: Context) -> Claim | None:
     wrong = misreading(variable, write.value)
     if wrong is None or variable.kind == "folder":
         return None  # DYN518 is about folders
-    harmless = variable.name in _OFF_SWITCHES and wrong.read_as == "off"
+    harmless = variable.name in OFF and wrong.read_as == "off"
     hidden, fails = variable.kind == "any" and wrong.read_as == "on", wrong.read_as == "an error"
     return Claim(
         message=f'`{write.key}` is set to "{write.value}"'

@@ -16,6 +16,7 @@ from dynamo_lint.program.files import one_program
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, is_named, is_quiet, named, nodes_of
+from dynamo_lint.rules.off_switches import ERRORS_CODE, OFF_CODE, is_allowed, is_off_switch, reading
 from dynamo_lint.state.expressions import constant
 from dynamo_lint.state.practice import Options
 from dynamo_lint.state.provenance import Tables
@@ -207,7 +208,11 @@ _PAIRS = (
 def scattered_settings(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per line, for the first of the reasons that there is."""
     project = tables.project
-    sites = [one for one in tables.practice.settings if one.stored and not is_quiet(project, one.where)]
+    sites = [
+        one
+        for one in tables.practice.settings
+        if one.stored and not is_quiet(project, one.where) and not _is_hatch(tables, context, one)
+    ]
     homes = {one.where for one in sites if _is_called_by(tables, one.where, sites)}
     sites.sort(key=lambda one: one.where not in homes)  # what `configure()` sets comes before its callers
     late = {(one.where, one.line): name for one, name in _late(tables, sites)}
@@ -223,6 +228,15 @@ def scattered_settings(rule: Rule, tables: Tables, context: Context) -> Iterator
                 step="makes a setting",
             )
             yield at_line(rule, tables, context, site.where, site.line, claim)
+
+
+def _is_hatch(tables: Tables, context: Context, site: Made) -> bool:
+    """Whether a site switches compiling off, where somebody asks for it or the contract allows it."""
+    if not is_off_switch(tables, site):
+        return False
+    code = ERRORS_CODE if site.name == "suppress_errors" else OFF_CODE
+    allowed = is_allowed(tables, context, site.where, code)
+    return allowed or not reading(tables).runs(site.where, site.line)
 
 
 def _is_called_by(tables: Tables, where: FunctionRef, sites: Sequence[Made]) -> bool:
