@@ -22,6 +22,7 @@ from dynamo_lint.interpreter.model import (
     Met,
     Object,
     Site,
+    guarded_part,
 )
 from dynamo_lint.interpreter.stage import Failing
 from dynamo_lint.interpreter.statements import Runner
@@ -102,6 +103,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
             continue
         stage = Runner(tables.project, tables.bodies, failing, disabled, tables.torch_version)
         _run(stage, root)
+        stage.recompiles = [_of_changes(one) for one in stage.recompiles]
         whole = not (stage.unended or stage.cut_at is not None or is_rehearsal(root))
         done |= stage.entered
         tried = in_tests(root.path)
@@ -133,6 +135,14 @@ def _runs(tables: Tables) -> Iterator[Run]:
             stage.made,
             weakened,
         )
+
+
+def _of_changes(one: Recompile) -> Recompile:
+    """The same compile, of changes and not of instances where compiled code changes what they differ in."""
+    changes = [write for write in one.history if write.traced] if one.instance else []
+    if len({repr(guarded_part(write.value)) for write in changes}) < 2:
+        return one
+    return replace(one, instance=False, writes=(changes[-1],))
 
 
 def _not_begun(tables: Tables, root: FunctionRef) -> Run:

@@ -128,9 +128,9 @@ def autotune_keys(rule: Rule, tables: Tables, context: Context) -> Iterator[Find
         if not faults:
             continue
         claim = Claim(
-            message=f"`triton.autotune` {' and '.join(what for what, _ in faults)}",
+            message=f"`triton.autotune` {' and '.join(what for what, _, _ in faults)}",
             cost=faults[0][1],
-            severity="note",
+            severity="warning" if any(held for _, _, held in faults) else "note",
             subject="triton.autotune",
             advice="a short list of configurations, and dimensions of the model as the key",
             step="tunes a kernel",
@@ -138,8 +138,8 @@ def autotune_keys(rule: Rule, tables: Tables, context: Context) -> Iterator[Find
         yield at_line(rule, tables, context, one.where, one.line, claim)
 
 
-def _faults(one: Tuning, context: Context) -> Iterator[tuple[str, str]]:
-    """The faults, each with what it costs."""
+def _faults(one: Tuning, context: Context) -> Iterator[tuple[str, str, bool]]:
+    """The faults, each with what it costs, and whether the contract says so."""
     many = one.configurations
     if many != 1:
         counts = [name for name in one.key or () if _COUNT.fullmatch(name)]
@@ -148,12 +148,13 @@ def _faults(one: Tuning, context: Context) -> Iterator[tuple[str, str]]:
             yield (
                 f"has `{counts[0]}` in its key",
                 f"{tried} are tried for each number of tokens that comes up",
+                False,
             )
         if one.key == ():
-            yield "has an empty key", "what is fastest for the first call is used for all sizes"
+            yield "has an empty key", "what is fastest for the first call is used for all sizes", False
     most = context.contract_of(one.where.path).max_autotune_configs
     if most is not None and many is not None and many > most:
-        yield f"tries {many} configurations, and the contract allows {most}", "tuning takes that much longer"
+        yield f"tries {many} configurations, and the contract allows {most}", "tuning takes that long", True
 
 
 @named("DYN520", "mutable-state")

@@ -74,8 +74,8 @@ def _allowed(limit: str, path: str, context: Context) -> tuple[int, str, str]:
 
     Who raises torch's own limit means to: that is a note, unless the team has said what it wants.
     """
-    settings = dict(context.contract_of(path).settings)
-    wanted = settings.get(limit, settings.get(f"{DYNAMO}.{limit}"))
+    settings = {name_today(name): value for name, value in context.contract_of(path).settings}
+    wanted = settings.get(f"{DYNAMO}.{limit}")
     if isinstance(wanted, int):
         return wanted, "the contract's limit", "warning"
     if limit == "recompile_limit" and context.configured_limit > DEFAULTS[limit]:
@@ -253,7 +253,7 @@ def _broken(tables: Tables, context: Context, site: Made) -> str:
     home = contract.settings_site
     if home and site.module == DYNAMO and not is_named(tables.project, site.where, (home,)):
         return f"is set outside of `{home}`, the `settings-site` of the contract"
-    told = name in wanted and site.name not in DEFAULTS
+    told = name in wanted and _limit(name) not in DEFAULTS  # DYN511 is about those
     if told and value is not None and value.value != wanted[name]:
         return f"is set to {value.value!r}, and the contract says {wanted[name]!r}"
     return ""
