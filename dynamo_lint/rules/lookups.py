@@ -9,9 +9,8 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.attributes import created
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, named, nodes_of, region
-from dynamo_lint.rules.changes import verdict
 from dynamo_lint.state.initial import SETUP
-from dynamo_lint.state.model import AttributeState, Key, Kind, Lookup, Origin, Outside
+from dynamo_lint.state.model import Key, Kind, Lookup, Origin, Outside
 from dynamo_lint.state.provenance import Tables
 
 EFFECTS = ("per-value", "break", "eager")
@@ -103,7 +102,6 @@ def attribute_lookup(rule: Rule, tables: Tables, context: Context) -> Iterator[F
     """One finding per lookup of an attribute that appears late; every lookup if pedantic."""
     written = {state.key for state in tables.attributes if state.writes}
     reported = {state.key for state in tables.attributes if created(state) is not None}
-    reported |= {state.key for state in tables.attributes if _turns(state, context)}
     for hot, state in tables.functions:
         asked: set[str] = set()
         for lookup in state.lookups:
@@ -129,12 +127,6 @@ def attribute_lookup(rule: Rule, tables: Tables, context: Context) -> Iterator[F
                 severity="note",
             )
             yield finding(rule, tables, context, hot, lookup.position, claim)
-
-
-def _turns(state: AttributeState, context: Context) -> bool:
-    """Whether an attribute changes in every call: that it is missing at first is the least of it."""
-    found = verdict(state, context)
-    return found is not None and found.effect == "storm"
 
 
 def appears_late(tables: Tables, key: Key, written: set[Key]) -> bool:
