@@ -224,6 +224,8 @@ class Contract:
     """Names in torch._dynamo.config, or with the module before them, and what they are set to."""
     settings_site: str | None = _key(_function)
     """The function that makes all settings: `train.setup:configure`."""
+    enforce: str | None = _key(choice("warning", "error"))
+    """How bad it is to break what it says about settings."""
     reset_sites: tuple[str, ...] = _key(_functions, ())
     """The functions that may throw compiled code away."""
     eager_islands: tuple[str, ...] = _key(_functions, ())

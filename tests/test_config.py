@@ -206,6 +206,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("contract = { settings-site = 'configure' }", 'expected a function, such as "pkg.setup:configure"'),
         ("contract = { reset-sites = ['pkg/a.py'] }", "expected a function"),
         ("contract = { mutable-state = 'forbidden' }", "did you mean 'forbid'?"),
+        ("contract = { enforce = 'errors' }", "did you mean 'error'?"),
         ("contract = { off-switches = 'forbidden' }", "did you mean 'forbid'?"),
         ("contract = { off-sites = 'train:main' }", "expected a list of strings"),
         ("contract = { supress-sites = ['a:b'] }", "did you mean 'contract.suppress-sites'?"),
@@ -425,6 +426,7 @@ eager-islands = ["pkg.mamba:MBlock.forward"]
 off-sites = ["train:main"]
 suppress-sites = ["train:main"]
 off-switches = "forbid"
+enforce = "error"
 mutable-state = "forbid"
 max-autotune-configs = 8
 [contract.environment]
@@ -443,6 +445,7 @@ TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC = { min = 7200, when = "ranks > 1" }
         off_sites=("train:main",),
         suppress_sites=("train:main",),
         off_switches="forbid",
+        enforce="error",
         mutable_state="forbid",
         max_autotune_configs=8,
         environment=(

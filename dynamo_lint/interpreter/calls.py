@@ -12,6 +12,7 @@ from dynamo_lint.interpreter.library import SPECIAL, Library
 from dynamo_lint.interpreter.model import (
     MISSING,
     UNKNOWN,
+    Begun,
     ClassObject,
     Closure,
     Decorated,
@@ -181,7 +182,9 @@ class Calls(Library):
             why = "a recursion that ends nobody knows where" if endless else f"calls that are {DEEPEST} deep"
             self.give_up(self.current, why if body is not None else "a function that cannot be read")
             return UNKNOWN
-        self.entered.add(closure.where)
+        before = self.entered.get(closure.where)
+        if before is None or (before.doubt and not self.doubt):
+            self.entered[closure.where] = Begun(len(self.met), self.doubt > 0, site or self.current)
         function = self.project.function(closure.where)
         owner = self.project.owner(closure.where)
         frame = Frame(closure.where, outer=closure.outer, owner=owner, called=site)

@@ -14,6 +14,7 @@ from dynamo_lint.interpreter.guards import GraphBreak, Recompile, Stale
 from dynamo_lint.interpreter.model import (
     PLAIN,
     UNKNOWN,
+    Begun,
     ClassObject,
     Closure,
     Cut,
@@ -81,6 +82,8 @@ class Run:
     """How many objects of each class were made."""
     weakened: bool = False
     """Something was not done as Python does it: the run shows what happens, and not how often at most."""
+    begun: Mapping[FunctionRef, Begun] = field(default_factory=dict)
+    """The functions that it calls."""
 
 
 def runs(tables: Tables) -> tuple[Run, ...]:
@@ -105,7 +108,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
         _run(stage, root)
         stage.recompiles = [_of_changes(one) for one in stage.recompiles]
         whole = not (stage.unended or stage.cut_at is not None or is_rehearsal(root))
-        done |= stage.entered
+        done.update(stage.entered)
         tried = in_tests(root.path)
         met = tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
         calls = Counter(one.unit for one in stage.met)
@@ -134,6 +137,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
             breaks,
             stage.made,
             weakened,
+            stage.entered,
         )
 
 

@@ -336,6 +336,16 @@ class Met:
     """Of a mode: the values that versions are for, with the calls that compiled them; the new one first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A call of a function of the project, the first of them all or the first that is sure to happen."""
+
+    calls: int
+    """How many calls of compiled code there had been."""
+    doubt: bool
+    site: Site
+
+
 @dataclass(slots=True, eq=False)
 class Unwrapped:
     """The function or module below a wrapper: `compiled._orig_mod`."""

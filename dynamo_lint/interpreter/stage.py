@@ -12,6 +12,7 @@ from dynamo_lint.index.ir import MODULE_KEY, Import, Name
 from dynamo_lint.interpreter.guards import Cache, GraphBreak, Recompile, Stale, Trace, Write
 from dynamo_lint.interpreter.model import (
     UNKNOWN,
+    Begun,
     ClassObject,
     Closure,
     Cut,
@@ -95,7 +96,8 @@ class Stage:
     met: list[Met] = field(default_factory=list)
     lines: dict[tuple[FunctionRef, int], Site] = field(default_factory=dict)
     """Places that no expression stands for."""
-    entered: set[FunctionRef] = field(default_factory=set)
+    entered: dict[FunctionRef, Begun] = field(default_factory=dict)
+    """The functions that were called."""
     trace: Trace | None = None
     """The compiled call that is under way."""
     current: Site = NOWHERE

@@ -17,6 +17,7 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, is_named, is_quiet, named, nodes_of
 from dynamo_lint.rules.off_switches import ERRORS_CODE, OFF_CODE, is_allowed, is_off_switch, reading
+from dynamo_lint.rules.settings_path import breaches
 from dynamo_lint.state.expressions import constant
 from dynamo_lint.state.practice import Options
 from dynamo_lint.state.provenance import Tables
@@ -204,10 +205,24 @@ _PAIRS = (
 """Parts of the names of functions of which one undoes what the other does."""
 
 
+_CLAIM = Claim(
+    message="",
+    cost="which value a compile sees depends on what ran before it",
+    subject="",
+    advice="make all settings in one function that runs before anything is compiled",
+    step="makes a setting",
+)
+
+
 @named("DYN512", "scattered-settings")
 def scattered_settings(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per line, for the first of the reasons that there is."""
     project = tables.project
+    for one in breaches(tables, context):
+        severity = "note" if one.note else _severity(context, one.where)
+        claim = replace(_CLAIM, message=one.message, severity=severity, subject=one.subject)
+        claim = replace(claim, related=one.related, step="leaves settings as they were")
+        yield at_line(rule, tables, context, one.where, one.line, claim)
     sites = [
         one
         for one in tables.practice.settings
@@ -219,15 +234,14 @@ def scattered_settings(rule: Rule, tables: Tables, context: Context) -> Iterator
     for number, site in enumerate(sites):
         broken = _broken(tables, context, site) or late.get((site.where, site.line))
         if why := broken or _differs(tables, site, sites[:number]):
-            claim = Claim(
-                message=f"`{site.name}` {why}",
-                cost="which value a compile sees depends on what ran before it",
-                severity="warning" if broken else "note",
-                subject=site.name,
-                advice="make all settings in one function that runs before anything is compiled",
-                step="makes a setting",
-            )
+            severity = _severity(context, site.where) if broken else "note"
+            claim = replace(_CLAIM, message=f"`{site.name}` {why}", severity=severity, subject=site.name)
             yield at_line(rule, tables, context, site.where, site.line, claim)
+
+
+def _severity(context: Context, where: FunctionRef) -> str:
+    """How bad it is to break the contract about settings."""
+    return "error" if context.contract_of(where.path).enforce == "error" else "warning"
 
 
 def _is_hatch(tables: Tables, context: Context, site: Made) -> bool:

@@ -87,14 +87,17 @@ class ByDefault:
 
         What is not called is taken to run, and so is a call that nothing but itself leads to.
         """
-        answers = [self._goes(*guard, where) for guard in self._guards(self._body(where), line)]
-        if False in answers:
-            return False
+        here = self.runs_with(where, line)
         calls = self._calls(where) if where.key != MODULE_KEY and depth < _DEEPEST else []
-        called = [self.runs(*call, depth + 1) for call in calls]
+        called = [self.runs(*call, depth + 1) for call in calls if here is not False]
         if called and True not in called:
             return None if None in called else False
-        return None if None in answers else True
+        return here
+
+    def runs_with(self, where: FunctionRef, line: int) -> bool | None:
+        """Whether a line runs whenever its function does."""
+        answers = [self._goes(*guard, where) for guard in self._guards(self._body(where), line)]
+        return False if False in answers else None if None in answers else True
 
     def switches(self, where: FunctionRef, line: int, depth: int = 0) -> tuple[str, ...]:
         """The variables and options that are asked before a line runs, here or around its calls."""
