@@ -195,6 +195,7 @@ class Settings:
             compile_decorators=self.compile_decorators,
             disable_decorators=self.disable_decorators,
             in_contract=self.contract.functions,
+            marks=self.contract.dynamic_axes,
             assume=self.assume,
             guesses=self.least_confidence == "possible",
         )
@@ -508,9 +509,9 @@ KEYS: Mapping[str, Key] = {
     CONTRACT: Key(
         read_contract,
         "how much a run may compile: `max-breaks`, `max-recompiles`, `max-compiles`, `max-limit-hits`, "
-        "`expected-breaks` by file, `ignore-log`; how it is set up: `torch`, `settings`, `settings-site`, `enforce`, "
-        "`reset-sites`, `eager-islands`, `off-sites`, `suppress-sites`, `off-switches`, `mutable-state`, "
-        "`max-autotune-configs`, `environment`",
+        "`expected-breaks` by file, `ignore-log`; how it is set up: `torch`, `settings`, `settings-site`, "
+        "`enforce`, `reset-sites`, `eager-islands`, `off-sites`, `suppress-sites`, `off-switches`, "
+        "`dynamic-axes`, `mutable-state`, `max-autotune-configs`, `environment`",
         '{ max-breaks = 0, expected-breaks = { "pkg/model.py" = 2 } }',
     ),
 }

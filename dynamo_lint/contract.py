@@ -155,6 +155,16 @@ def _functions(raw: object) -> tuple[str, ...]:
     return tuple(_function(one) for one in strings(raw))
 
 
+def _axes(raw: object) -> tuple[str, ...]:
+    return tuple(map(_axis, strings(raw)))
+
+
+def _axis(raw: str) -> str:
+    if not re.fullmatch(r"[\w.*]+:[\w.*]+#\d+", raw):
+        raise ValueError('an axis of a tensor, such as "train:x#0"')
+    return raw
+
+
 def _environment(raw: object) -> tuple[tuple[str, Expectation], ...]:
     wanted = 'a table of variables, such as { TORCHINDUCTOR_FX_GRAPH_CACHE = "1" }'
     return tuple(rows(raw, wanted, _variable, KEY, "environment").items())
@@ -236,6 +246,8 @@ class Contract:
     """The functions that may set `suppress_errors`."""
     off_switches: str | None = _key(choice("allow", "forbid"))
     """`forbid`: no variable and no option switches compiling off, but in `off_sites`."""
+    dynamic_axes: tuple[str, ...] = _key(_axes, ())
+    """The axes that may vary, `train:x#0`: the module, the name of the tensor and the axis."""
     mutable_state: str | None = _key(choice("allow", "forbid"))
     """`forbid`: no Python state is written in compiled code, whether or not it costs."""
     max_autotune_configs: int | None = _key(number(1))

@@ -206,6 +206,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("contract = { settings-site = 'configure' }", 'expected a function, such as "pkg.setup:configure"'),
         ("contract = { reset-sites = ['pkg/a.py'] }", "expected a function"),
         ("contract = { mutable-state = 'forbidden' }", "did you mean 'forbid'?"),
+        ("contract = { dynamic-axes = ['train:x'] }", 'expected an axis of a tensor, such as "train:x#0"'),
         ("contract = { enforce = 'errors' }", "did you mean 'error'?"),
         ("contract = { off-switches = 'forbidden' }", "did you mean 'forbid'?"),
         ("contract = { off-sites = 'train:main' }", "expected a list of strings"),
@@ -427,6 +428,7 @@ off-sites = ["train:main"]
 suppress-sites = ["train:main"]
 off-switches = "forbid"
 enforce = "error"
+dynamic-axes = ["train:x#0"]
 mutable-state = "forbid"
 max-autotune-configs = 8
 [contract.environment]
@@ -446,6 +448,7 @@ TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC = { min = 7200, when = "ranks > 1" }
         suppress_sites=("train:main",),
         off_switches="forbid",
         enforce="error",
+        dynamic_axes=("train:x#0",),
         mutable_state="forbid",
         max_autotune_configs=8,
         environment=(

@@ -356,6 +356,8 @@ class Calls(Library):
                 forward = self._of_class(target.kind, found.key.rpartition(".")[2], target)
         if forward is not None and forward is not UNKNOWN:
             return self.invoke(forward, arguments, keywords, site)
+        if isinstance(target.kind, str):
+            self.fixes(target.kind.rpartition(".")[2], arguments, site)
         return self._library_module(target, arguments, keywords, site)
 
     def _of_every_object(self, receiver: Object, name: str, arguments: list[object], site: Site) -> object:

@@ -20,6 +20,7 @@ from dynamo_lint.interpreter.model import (
     Cut,
     Exhausted,
     Failed,
+    FixedSize,
     Met,
     Object,
     Site,
@@ -84,6 +85,8 @@ class Run:
     """Something was not done as Python does it: the run shows what happens, and not how often at most."""
     begun: Mapping[FunctionRef, Begun] = field(default_factory=dict)
     """The functions that it calls."""
+    pinned: tuple[FixedSize, ...] = ()
+    """The sizes that must be dynamic, and meet layers that fix them."""
 
 
 def runs(tables: Tables) -> tuple[Run, ...]:
@@ -138,6 +141,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
             stage.made,
             weakened,
             stage.entered,
+            tuple(stage.pinned.values()),
         )
 
 

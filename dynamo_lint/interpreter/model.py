@@ -162,6 +162,8 @@ class Tensor:
     """It requires a gradient; None if that is not known."""
     dtype: str | None = None
     """Such as `torch.float32`; None if that is not known."""
+    demanded: dict[int, Site] = field(default_factory=dict)
+    """The axes that must be dynamic, each with the line that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +346,19 @@ class Begun:
     """How many calls of compiled code there had been."""
     doubt: bool
     site: Site
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSize:
+    """A size that must be dynamic, and meets a layer that fixes it."""
+
+    axis: int
+    layer: str
+    mark: Site
+    used: Site
+    called: Site
+    compile: CompileCall
+    doubt: bool
 
 
 @dataclass(slots=True, eq=False)

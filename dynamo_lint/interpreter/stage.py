@@ -19,6 +19,7 @@ from dynamo_lint.interpreter.model import (
     Exhausted,
     External,
     FileValue,
+    FixedSize,
     Frame,
     Manager,
     Met,
@@ -120,6 +121,8 @@ class Stage:
     skipped: list[Recompile] = field(default_factory=list)
     """The compiles that a stance suppressed, which skips guards."""
     stale: list[Stale] = field(default_factory=list)
+    pinned: dict[tuple[str, int], FixedSize] = field(default_factory=dict)
+    """By file and line of a mark, the layer that fixes the size."""
     breaks: dict[tuple[str, int], GraphBreak] = field(default_factory=dict)
     """By file and line, where graphs end."""
     stored: dict[tuple[str, int], bool] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import FileFacts, Store
 from dynamo_lint.models.frameworks import block_names
+from dynamo_lint.models.marks import marks_made, names_mark
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef, Symbol
 from dynamo_lint.regions.counting import constructed
@@ -130,6 +131,12 @@ def idle_declarations(
     found = [("regions", pattern) for pattern in unknown]
     found += [("not-regions", one) for one in options.cut if not _is_defined(project, one)]
     found += [(f"contract.{key}", one) for key, one in options.in_contract if not _is_defined(project, one)]
+    made = [*marks_made(project)] if options.marks else []
+    found += [
+        ("contract.dynamic-axes", one)
+        for one in options.marks
+        if not any(names_mark(project, mark, one) for mark in made)
+    ]
     used: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("compile-wrappers", options.compile_wrappers),
         ("compile-decorators", options.compile_decorators),
@@ -208,6 +215,8 @@ def _is_unread(project: Project, pattern: str) -> bool:
 
 
 def _why(project: Project, key: str, value: str) -> str:
+    if key == "contract.dynamic-axes":
+        return "no code marks this axis"
     pattern, place = wrapper(value)
     if _is_defined(project, pattern):
         return _NO_CODE if key == "regions" else f"it takes no argument {place}, as counted from 0"
