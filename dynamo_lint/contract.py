@@ -248,6 +248,8 @@ class Contract:
     """`forbid`: no variable and no option switches compiling off, but in `off_sites`."""
     dynamic_axes: tuple[str, ...] = _key(_axes, ())
     """The axes that may vary, `train:x#0`: the module, the name of the tensor and the axis."""
+    min_group_timeout: float | None = _key(_measure)
+    """The seconds that a process group waits at least."""
     mutable_state: str | None = _key(choice("allow", "forbid"))
     """`forbid`: no Python state is written in compiled code, whether or not it costs."""
     max_autotune_configs: int | None = _key(number(1))
