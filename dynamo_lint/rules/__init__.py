@@ -24,6 +24,7 @@ from dynamo_lint.rules import (
     islands,
     lookups,
     marks,
+    operators,
     practices,
     settings,
 )
@@ -37,7 +38,18 @@ from dynamo_lint.state.provenance import Tables
 
 _MODULES = (
     *(arguments, attributes, breaking, compiling, containers, eager_state, environment),
-    *(gradients, guard_filters, instances, interpreted, islands, lookups, marks, practices, settings),
+    *(
+        gradients,
+        guard_filters,
+        instances,
+        interpreted,
+        islands,
+        lookups,
+        marks,
+        operators,
+        practices,
+        settings,
+    ),
 )
 _DEFINED = (one for module in _MODULES for one in vars(module).values() if isinstance(one, Rule))
 _BY_CODE = {one.code: one for one in (*breaking.BREAKS, *_DEFINED)}

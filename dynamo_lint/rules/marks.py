@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import MODULE_KEY, Constant
+from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.interpreter.find import runs
 from dynamo_lint.models.marks import REFUSED, marks_made, names_mark
 from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
@@ -25,8 +26,12 @@ def misplaced_mark(rule: Rule, tables: Tables, context: Context) -> Iterator[Fin
 
 def _in_regions(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     project, said = tables.project, set[tuple[FunctionRef, int]]()
+    short = {one.rpartition(".")[2] for one in REFUSED}
+    spelt = short.union(*(project.aliases_of(one) for one in short))
     for hot in tables.regions.hot:
         for site in project.function(hot.function).calls:
+            if terminal_name(site.call.function) not in spelt:
+                continue
             symbols = project.symbols(site.call.function, hot.function.path, hot.function.key)
             names = [one.dotted for one in symbols if isinstance(one, ExternalSymbol)]
             refused = next((one for one in names if one in REFUSED), None)

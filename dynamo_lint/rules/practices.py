@@ -334,8 +334,8 @@ def rank_timeout(rule: Rule, tables: Tables, context: Context) -> Iterator[Findi
         agreed = context.contract_of(where.path) != NO_CONTRACT
         claim = Claim(
             message=f"{how} tunes kernels on each of several ranks",
-            cost="minutes at the first call, and a rank may choose other kernels than the others; one that is "
-            "done waits in a collective until a timeout",
+            cost="minutes at the first call, and a rank may choose other kernels than the others; one "
+            "that is done waits in a collective until a timeout",
             severity="warning" if agreed else "note",
             subject=how,
             advice="tune once, in a job of one process with the same cache, or leave the mode away",

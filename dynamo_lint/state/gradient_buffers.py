@@ -50,7 +50,7 @@ def gradient_buffers(project: Project, bodies: Bodies, regions: Regions) -> Iter
         buffers = _buffers(project, hot.receiver)
         if not buffers or _is_without(project, bodies, hot.function, 0):
             continue
-        walk = _Walk(project, hot.receiver, owner, buffers)
+        walk = GradientFlow(project, hot.receiver, owner, buffers)
         walk.block(bodies.of(hot.function) or ())
         for line, buffer, text in walk.taken:
             if buffer not in walk.cut and (hot.function, line) not in said:
@@ -107,13 +107,14 @@ def _switches_off(manager: ast.expr) -> bool:
 
 
 @dataclass(slots=True)
-class _Walk:
+class GradientFlow:
     """The statements of one method in order, with the names that hold what needs a gradient."""
 
     project: Project
-    module: ClassRef
+    module: ClassRef | None
     owner: str
-    buffers: frozenset[str]
+    """The name of the module in there: `self`."""
+    buffers: frozenset[str] = frozenset()
     names: set[str] = field(default_factory=set)
     taken: list[tuple[int, str, str]] = field(default_factory=list)
     cut: set[str] = field(default_factory=set)
@@ -197,11 +198,12 @@ class _Walk:
             case ast.Attribute(attr=name) if name in _CUTS:
                 return False
             case ast.Attribute(value=ast.Name(name), attr=attribute) if name == self.owner:
-                return _is_parameter(self.project, self.module, attribute)
+                return self.module is not None and _is_parameter(self.project, self.module, attribute)
             case ast.Call(func=ast.Name(name) | ast.Attribute(attr=name)) if name in _CUTS:
                 return False
             case ast.Call(func=ast.Attribute(value=ast.Name(owner), attr=name)) if owner == self.owner:
-                return _learns(self.project, self.module, name, 0) or self._any(node)
+                learns = self.module is not None and _learns(self.project, self.module, name, 0)
+                return learns or self._any(node)
             case ast.Call(func=callee):
                 inner = [callee.value] if isinstance(callee, ast.Attribute) else []
                 return any(map(self.needs, inner)) or self._any(node)
