@@ -511,7 +511,8 @@ KEYS: Mapping[str, Key] = {
         "how much a run may compile: `max-breaks`, `max-recompiles`, `max-compiles`, `max-limit-hits`, "
         "`expected-breaks` by file, `ignore-log`; how it is set up: `torch`, `settings`, `settings-site`, "
         "`enforce`, `reset-sites`, `eager-islands`, `off-sites`, `suppress-sites`, `off-switches`, "
-        "`dynamic-axes`, `min-group-timeout`, `mutable-state`, `max-autotune-configs`, `environment`",
+        "`dynamic-axes`, `min-group-timeout`, `guard-surface`, `mutable-state`, `max-autotune-configs`, "
+        "`environment`",
         '{ max-breaks = 0, expected-breaks = { "pkg/model.py" = 2 } }',
     ),
 }

@@ -155,6 +155,13 @@ def _functions(raw: object) -> tuple[str, ...]:
     return tuple(_function(one) for one in strings(raw))
 
 
+def _json_file(raw: object) -> str:
+    path = text(raw)
+    if not path.endswith(".json") or posixpath.isabs(path) or "\\" in path or path.startswith("../"):
+        raise ValueError('a file below this configuration, such as "guards.json"')
+    return posixpath.normpath(path)
+
+
 def _axes(raw: object) -> tuple[str, ...]:
     return tuple(map(_axis, strings(raw)))
 
@@ -250,6 +257,8 @@ class Contract:
     """The axes that may vary, `train:x#0`: the module, the name of the tensor and the axis."""
     min_group_timeout: float | None = _key(_measure)
     """The seconds that a process group waits at least."""
+    guard_surface: str | None = _key(_json_file)
+    """The file that lists the values which compiled code may be guarded on, relative to the configuration."""
     mutable_state: str | None = _key(choice("allow", "forbid"))
     """`forbid`: no Python state is written in compiled code, whether or not it costs."""
     max_autotune_configs: int | None = _key(number(1))

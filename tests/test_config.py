@@ -208,6 +208,7 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("contract = { mutable-state = 'forbidden' }", "did you mean 'forbid'?"),
         ("contract = { dynamic-axes = ['train:x'] }", 'expected an axis of a tensor, such as "train:x#0"'),
         ("contract = { min-group-timeout = '30m' }", "expected a number of 0 or more"),
+        ("contract = { guard-surface = '/guards.json' }", "expected a file below this configuration"),
         ("contract = { enforce = 'errors' }", "did you mean 'error'?"),
         ("contract = { off-switches = 'forbidden' }", "did you mean 'forbid'?"),
         ("contract = { off-sites = 'train:main' }", "expected a list of strings"),
@@ -431,6 +432,7 @@ off-switches = "forbid"
 enforce = "error"
 dynamic-axes = ["train:x#0"]
 min-group-timeout = 1800
+guard-surface = "guards.json"
 mutable-state = "forbid"
 max-autotune-configs = 8
 [contract.environment]
@@ -452,6 +454,7 @@ TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC = { min = 7200, when = "ranks > 1" }
         enforce="error",
         dynamic_axes=("train:x#0",),
         min_group_timeout=1800,
+        guard_surface="guards.json",
         mutable_state="forbid",
         max_autotune_configs=8,
         environment=(

@@ -19,6 +19,7 @@ from dynamo_lint.rules import (
     environment,
     gradients,
     guard_filters,
+    guard_surfaces,
     instances,
     interpreted,
     islands,
@@ -37,19 +38,9 @@ from dynamo_lint.rules.settings import with_hidden
 from dynamo_lint.state.provenance import Tables
 
 _MODULES = (
-    *(arguments, attributes, breaking, compiling, containers, eager_state, environment),
-    *(
-        gradients,
-        guard_filters,
-        instances,
-        interpreted,
-        islands,
-        lookups,
-        marks,
-        operators,
-        practices,
-        settings,
-    ),
+    *(arguments, attributes, breaking, compiling, containers, eager_state, environment, gradients),
+    *(guard_filters, guard_surfaces, instances, interpreted, islands, lookups, marks, operators),
+    *(practices, settings),
 )
 _DEFINED = (one for module in _MODULES for one in vars(module).values() if isinstance(one, Rule))
 _BY_CODE = {one.code: one for one in (*breaking.BREAKS, *_DEFINED)}
