@@ -155,10 +155,13 @@ def _functions(raw: object) -> tuple[str, ...]:
     return tuple(_function(one) for one in strings(raw))
 
 
-def _json_file(raw: object) -> str:
+def _surface(raw: object) -> str | tuple[str, ...]:
+    """A file, relative to the configuration, or the names themselves: `Router.top_k`."""
+    if isinstance(raw, list):
+        return strings(raw)
     path = text(raw)
     if not path.endswith(".json") or posixpath.isabs(path) or "\\" in path or path.startswith("../"):
-        raise ValueError('a file below this configuration, such as "guards.json"')
+        raise ValueError('a file below this configuration, such as "guards.json", or a list of names')
     return posixpath.normpath(path)
 
 
@@ -257,8 +260,8 @@ class Contract:
     """The axes that may vary, `train:x#0`: the module, the name of the tensor and the axis."""
     min_group_timeout: float | None = _key(_measure)
     """The seconds that a process group waits at least."""
-    guard_surface: str | None = _key(_json_file)
-    """The file that lists the values which compiled code may be guarded on, relative to the configuration."""
+    guard_surface: str | tuple[str, ...] | None = _key(_surface)
+    """The values which compiled code may be guarded on, or the file that lists them."""
     mutable_state: str | None = _key(choice("allow", "forbid"))
     """`forbid`: no Python state is written in compiled code, whether or not it costs."""
     max_autotune_configs: int | None = _key(number(1))

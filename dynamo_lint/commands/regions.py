@@ -69,7 +69,7 @@ def regions(
 
     settings, found = common.prepare(paths, given)
     surface = settings.contract.guard_surface
-    if update and not (guards and surface):
+    if update and not (guards and isinstance(surface, str)):
         needs = "`guard-surface` in the contract, the file to write" if guards else "`--guards`"
         raise click.UsageError(f"--update needs {needs}")
     warn_of_links(found)
@@ -79,7 +79,7 @@ def regions(
         content = read_content(settings.region_comment, found, sources, means.store)
         if guards:
             read = surface_of(settings, content, sources, means)
-            if update and surface is not None:
+            if update and isinstance(surface, str):
                 return _update(settings.folder / surface, read)
             return deliver(render.render_guards(read, look, output_format), None)
         judged = judge(settings, found, content, sources, means) if why is None else None

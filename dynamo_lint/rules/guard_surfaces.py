@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, is_quiet, named
-from dynamo_lint.state.guard_surface import guard_surface
+from dynamo_lint.state.guard_surface import Read, guard_surface
 from dynamo_lint.state.provenance import Tables
 
 _WRITERS = {
@@ -21,11 +21,12 @@ _WRITERS = {
 @named("DYN527", "new-guard")
 def new_guard(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each value and line that reads it first, where the contract has a list."""
-    if context.guards is None:
+    contracts = (context.contract, *(own for _, own in context.own_contracts))
+    if all(one.guard_surface is None for one in contracts):
         return
     for one in guard_surface(tables):
         guarded = one.guarded
-        if guarded.identity in context.guards or is_quiet(tables.project, one.hot.function):
+        if _is_agreed(context, one) or is_quiet(tables.project, one.hot.function):
             continue
         region = guarded.region.rpartition("::")[2]
         places = [place.rpartition(":") for place in guarded.places]
@@ -40,3 +41,11 @@ def new_guard(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]
             related=tuple(Related(path, int(line), 1, "set here") for path, _, line in places),
         )
         yield at_line(rule, tables, context, one.hot.function, one.line, claim, one.hot)
+
+
+def _is_agreed(context: Context, one: Read) -> bool:
+    """Whether the contract lists a value, or has no list."""
+    surface = context.contract_of(one.hot.function.path).guard_surface
+    if isinstance(surface, tuple):
+        return one.guarded.name in surface
+    return surface is None or context.guards is None or one.guarded.identity in context.guards

@@ -97,7 +97,7 @@ def _project_verdict(
 def accepted_guards(settings: Settings) -> frozenset[Identity] | None:
     """The guarded values that the contract lists; None if it names no file. Raises a `Trouble`."""
     named = settings.contract.guard_surface
-    if named is None:
+    if not isinstance(named, str):
         return None
     try:
         return read_guards(settings.folder / named)
