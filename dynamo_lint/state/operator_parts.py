@@ -65,16 +65,25 @@ class Fault:
     """The argument that it is about."""
 
 
-def called_parts(project: Project, regions: Regions) -> Iterator[Parts]:
+def called_parts(project: Project, regions: Regions) -> tuple[Parts, ...]:
     """The operators that compiled code calls, one for each compiled function that does."""
+    if "called operators" not in project.memo:
+        project.memo["called operators"] = tuple(_called_parts(project, regions))
+    return project.memo["called operators"]  # type: ignore[return-value]
+
+
+def _called_parts(project: Project, regions: Regions) -> Iterator[Parts]:
     operators = [*decorated_operators(project), *called_operators(project), *_defined(project)]
     if not operators:
         return
     registered = [*_registered(project)]
+    names = {name for one in operators for name in (one.name, one.operator.rpartition("::")[2])} - {""}
+    spelt = names.union({"default"}, *(project.aliases_of(name) for name in names))
     for hot in regions.hot:
         said: set[Operator] = set()
         for site in project.function(hot.function).calls:
-            for one in operators if not site.eager else ():
+            called = not site.eager and terminal_name(site.call.function) in spelt
+            for one in operators if called else ():
                 if one not in said and is_call(project, site.call.function, hot.function, one):
                     said.add(one)
                     fakes, backwards, differentiable = _of(project, one, registered)
