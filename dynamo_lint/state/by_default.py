@@ -158,7 +158,7 @@ class ByDefault:
                     yield from self._guards(getattr(statement, field, ()), line)
                 for arm in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
                     if any(_spans(one, line) for one in arm.body):
-                        yield None, True
+                        yield _of_arm(statement, arm), True
                         yield from self._guards(arm.body, line)
             if inside:
                 return
@@ -402,6 +402,14 @@ def _leaves(body: list[ast.stmt]) -> bool:
 
 def _holds(node: ast.expr, line: int) -> bool:
     return any(isinstance(one, ast.Call) and one.lineno == line for one in ast.walk(node))
+
+
+def _of_arm(statement: ast.stmt, arm: ast.ExceptHandler | ast.match_case) -> ast.expr | None:
+    """The test that an arm of a `match` with a literal stands for; None for any other."""
+    match statement, arm:
+        case ast.Match(subject=subject), ast.match_case(pattern=ast.MatchValue(value=value), guard=None):
+            return ast.Compare(subject, [ast.Eq()], [value])
+    return None
 
 
 def _spans(node: ast.stmt, line: int) -> bool:

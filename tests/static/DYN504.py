@@ -316,6 +316,24 @@ def main():
     net(torch.ones(3))
 
 main()
+# %% quiet: a mode that by default is another
+import argparse
+
+def configure(args):
+    match args.mode:
+        case "off":
+            torch.compiler.set_stance("force_eager")
+    if vars(args)["mode"] in ("off", "debug") or getattr(args, "mode", None) == "off":
+        torch._dynamo.config.disable = True
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mode", default="default", choices=["default", "off", "debug"])
+    configure(parser.parse_args())
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main()
 # %% quiet: a flag of click
 import click
 
