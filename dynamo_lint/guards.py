@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,8 +39,11 @@ class Guarded:
         return self.region, self.kind, self.name, self.type
 
 
-def read_guards(file: Path) -> frozenset[Identity]:
-    """The values that a file lists; raises a `Trouble` that says what is wrong with it."""
+def read_guards(file: Path, root: Path) -> frozenset[Identity]:
+    """The values that a file lists, with paths from the linted root; a `Trouble` says what is wrong.
+
+    In the file paths count from its folder, so that it does not matter where a run starts.
+    """
     try:
         document = json.loads(files.read(file).decode("utf-8"))
     except FileNotFoundError:
@@ -60,11 +64,18 @@ def read_guards(file: Path) -> frozenset[Identity]:
             wanted = ", ".join(f'"{key}"' for key in _FIELDS)
             raise Trouble(f"{file}: is no guard surface: entry {number} needs {wanted}, each a text")
         region, kind, name, type_ = map(str, values)
-        found.add((region, kind, name, type_))
+        found.add((_from(file.parent, region, root), kind, name, type_))
     return frozenset(found)
 
 
-def written(surface: Iterable[Guarded]) -> str:
+def _from(folder: Path, region: str, other: Path) -> str:
+    """A region whose path counts from one folder, counted from another."""
+    path, mark, name = region.partition("::")
+    return os.path.relpath(folder / path, other).replace(os.sep, "/") + mark + name
+
+
+def written(surface: Iterable[Guarded], file: Path, root: Path) -> str:
     """The text of a file that lists the values."""
-    rows = [dict(zip(_FIELDS, one, strict=True)) for one in sorted({one.identity for one in surface})]
+    found = {(_from(root, one.region, file.parent), *one.identity[1:]) for one in surface}
+    rows = [dict(zip(_FIELDS, one, strict=True)) for one in sorted(found)]
     return json.dumps({"schema_version": SCHEMA_VERSION, "guards": rows}, indent=1) + "\n"

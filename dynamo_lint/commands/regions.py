@@ -80,8 +80,9 @@ def regions(
         if guards:
             read = surface_of(settings, content, sources, means)
             if update and isinstance(surface, str):
-                return _update(settings.folder / surface, read)
-            return deliver(render.render_guards(read, look, output_format), None)
+                return _update((settings.folder / surface).absolute(), read, found.root)
+            shown_here = [one for one in read if one.hot.function.path in found.reported]
+            return deliver(render.render_guards(shown_here, look, output_format), None)
         judged = judge(settings, found, content, sources, means) if why is None else None
         what = regions_of(settings, content, sources, means)
         is_compiled(settings, found, sources, bool(what.hot), what.idle, means)
@@ -102,12 +103,12 @@ def regions(
     return None
 
 
-def _update(file: Path, surface: Sequence[Read]) -> None:
+def _update(file: Path, surface: Sequence[Read], root: Path) -> None:
     """Write the guarded values to a file, and say so."""
     from dynamo_lint.guards import written
 
     guards = [one.guarded for one in surface]
-    deliver(written(guards), file)
+    deliver(written(guards, file, root), file)
     click.echo(f"{near(file)}: lists {counted(len(guards), 'value')} that compiled code reads.", err=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dynamo_lint.cache.codec import BadData, Codec
@@ -56,7 +57,7 @@ def _project_verdict(
 ) -> tuple[Verdict, Reach]:
     """The verdict on all files that were read, whichever of them were named."""
     shipped = () if settings.application else homes(str(found.root), found.files)
-    guards = accepted_guards(settings)
+    guards = accepted_guards(settings, found.root)
     store = effort.store
     if store is None:
         verdict, regions = _judge(settings, content, sources, sources, effort, shipped, guards)
@@ -94,13 +95,13 @@ def _project_verdict(
     return verdict, reach
 
 
-def accepted_guards(settings: Settings) -> frozenset[Identity] | None:
+def accepted_guards(settings: Settings, root: Path) -> frozenset[Identity] | None:
     """The guarded values that the contract lists; None if it names no file. Raises a `Trouble`."""
     named = settings.contract.guard_surface
     if not isinstance(named, str):
         return None
     try:
-        return read_guards(settings.folder / named)
+        return read_guards((settings.folder / named).absolute(), root)
     except Trouble as trouble:
         keys = KEY, "guard-surface"
         place = f"{place_of(settings.source, *keys)}: " if settings.source else ""

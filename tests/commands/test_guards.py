@@ -152,6 +152,23 @@ def test_a_file_that_cannot_be_used_is_named_with_its_key_and_line(
     assert hint in err
 
 
+def test_it_does_not_matter_where_a_run_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/model.py").write_text(MODEL)
+    (tmp_path / "dynamo-lint.toml").write_text('[contract]\nguard-surface = "lists/guards.json"\n')
+    (tmp_path / "lists").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert run("regions", "src", "--guards", "--update")[0] == 0
+    rows = json.loads((tmp_path / "lists/guards.json").read_text())["guards"]
+    assert {row["region"] for row in rows} == {"../src/model.py::Router"}
+    assert run("check", ".", "--select", "DYN527", "--no-cache")[0] == 0
+    monkeypatch.chdir(tmp_path / "src")
+    assert run("check", "model.py", "--select", "DYN527", "--no-cache")[0] == 0
+    assert run("check", "--select", "DYN527", "--no-cache")[0] == 0
+
+
 def test_an_update_needs_a_file_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     (tmp_path / "model.py").write_text(MODEL)
     (tmp_path / "dynamo-lint.toml").write_text("")
