@@ -89,7 +89,7 @@ def _faults(tables: Tables, parts: Parts) -> Iterator[tuple[FunctionRef, int, Cl
         )
         yield made, one.line, claim
     for fake in parts.fakes:
-        for fault in read_values(project, bodies, fake, one.kernel):
+        for fault in read_values(project, bodies, fake, one):
             yield fake, fault.line, _of_fake(name, fault)
     if one.kernel is not None:
         declared = one.mutates

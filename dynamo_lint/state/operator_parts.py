@@ -97,12 +97,12 @@ def _defined(project: Project) -> Iterator[Operator]:
             case (Constant(str(text)), Constant(str(schema)), *_) if means(
                 project, site.call.function, where.path, where.key, frozenset({DEFINES})
             ):
-                yield Operator(where.path, "", text, site.call.line, None, _in_schema(schema), defined=True)
+                yield Operator(where.path, "", text, site.call.line, None, *_in_schema(schema), defined=True)
             case (Constant(str(schema)), *_) if (
                 space := _space(project, site.call, where)
             ) and "(" in schema:
                 name = f"{space}::{schema.partition('(')[0].partition('.')[0].strip()}"
-                yield Operator(where.path, "", name, site.call.line, None, _in_schema(schema), defined=True)
+                yield Operator(where.path, "", name, site.call.line, None, *_in_schema(schema), defined=True)
 
 
 def _space(project: Project, call: Call, where: FunctionRef) -> str:
@@ -118,10 +118,12 @@ def _space(project: Project, call: Call, where: FunctionRef) -> str:
     return ""
 
 
-def _in_schema(schema: str) -> frozenset[str]:
-    """The arguments that a schema marks as changed: `Tensor(a!) x`."""
-    parts = schema.partition("(")[2].split(",")
-    return frozenset(part.split()[-1].partition("=")[0].strip(" )") for part in parts if "!" in part)
+def _in_schema(schema: str) -> tuple[frozenset[str], tuple[bool, ...]]:
+    """The arguments that a schema marks as changed, `Tensor(a!) x`, and whether each is a tensor."""
+    inside = schema.partition("(")[2].rpartition("->")[0].rpartition(")")[0]
+    parts = [part.strip() for part in inside.split(",") if part.strip() not in ("", "*")]
+    changed = (part.split()[-1].partition("=")[0] for part in parts if "!" in part)
+    return frozenset(changed), tuple(part.startswith("Tensor") for part in parts)
 
 
 _Registration = tuple[str, str, Call, FunctionRef | None]
@@ -257,11 +259,9 @@ def _methods(project: Project, symbol: object) -> list[FunctionRef]:
     return []
 
 
-def read_values(
-    project: Project, bodies: Bodies, fake: FunctionRef, kernel: FunctionRef | None
-) -> Iterator[Fault]:
+def read_values(project: Project, bodies: Bodies, fake: FunctionRef, one: Operator) -> Iterator[Fault]:
     """The lines of a fake that take a value out of a tensor: it has none."""
-    tensors = _tensors(project, fake, kernel)
+    tensors = _tensors(project, fake, one)
     for node in (node for statement in bodies.of(fake) or () for node in ast.walk(statement)):
         match node:
             case ast.Call(func=ast.Attribute(attr="item" | "tolist", value=held)) if _is_value(held, tensors):
@@ -272,10 +272,12 @@ def read_values(
                 yield Fault(fake, node.lineno, ast.unparse(test))
 
 
-def _tensors(project: Project, fake: FunctionRef, kernel: FunctionRef | None) -> frozenset[str]:
-    """The parameters of a fake that are tensors, by its annotations or by those of the kernel."""
+def _tensors(project: Project, fake: FunctionRef, one: Operator) -> frozenset[str]:
+    """The parameters of a fake that are tensors, by the schema, its annotations or those of the kernel."""
     own = project.function(fake).parameters
-    given = project.function(kernel).parameters if kernel is not None else own
+    if one.tensors:
+        return frozenset(mine.name for mine, is_one in zip(own, one.tensors, strict=False) if is_one)
+    given = project.function(one.kernel).parameters if one.kernel is not None else own
     return frozenset(
         mine.name
         for mine, other in zip(own, given, strict=False)

@@ -51,6 +51,8 @@ class Operator:
     """The function, where it is one of the project."""
     mutates: frozenset[str] | None = frozenset()
     """The arguments that it says it changes; None if that is not known."""
+    tensors: tuple[bool, ...] = ()
+    """Of each argument of a schema, whether it is a tensor."""
     defined: bool = False
     """`torch.library.define` makes it: its kernel is registered apart."""
 

@@ -250,6 +250,28 @@ def _(x, limit, mask=None):
 @torch.compile
 def step(x):
     return select(x, 3)
+# %% quiet: a fake that asks for numbers of a schema
+torch.library.define("lib::pad", "(Tensor x, int count, *, bool front=False) -> Tensor")
+
+@torch.library.register_fake("lib::pad")
+def _(x, count, *, front=False):
+    if count > 3 or front:
+        return x.new_empty(x.shape[0] + int(count))
+    return torch.empty_like(x)
+
+@torch.compile
+def step(x):
+    return torch.ops.lib.pad(x, 3)
+# %% a fake that asks for a tensor of a schema
+torch.library.define("lib::pad", "(Tensor x, Tensor count) -> Tensor")
+
+@torch.library.register_fake("lib::pad")
+def _(x, count):
+    return x.new_empty(int(count))  # expect: DYN526
+
+@torch.compile
+def step(x):
+    return torch.ops.lib.pad(x, x.sum())
 # %% quiet: a schema that says what it changes, and a composite kernel
 torch.library.define("lib::clear", "(Tensor(a!) x) -> ()")
 
