@@ -200,6 +200,7 @@ class Settings:
             compile_decorators=self.compile_decorators,
             disable_decorators=self.disable_decorators,
             in_contract=self.contract.functions,
+            marks=self.contract.dynamic_axes,
             assume=self.assume,
             guesses=self.least_confidence == "possible",
         )
@@ -525,7 +526,9 @@ KEYS: Mapping[str, Key] = {
         "how much a run may compile: `max-breaks`, `max-recompiles`, `max-compiles`, `max-limit-hits`, "
         "`max-recompiles-after`, `max-compile-seconds`, `min-cache-hits`, `max-guards`, `expected-breaks` by "
         "file, `ignore-log`; how it is set up: `torch`, `settings`, `settings-site`, "
-        "`reset-sites`, `eager-islands`, `mutable-state`, `max-autotune-configs`, `environment`",
+        "`enforce`, `reset-sites`, `eager-islands`, `off-sites`, `suppress-sites`, `off-switches`, "
+        "`dynamic-axes`, `min-group-timeout`, `guard-surface`, `mutable-state`, `max-autotune-configs`, "
+        "`environment`",
         '{ max-breaks = 0, expected-breaks = { "pkg/model.py" = 2 } }',
     ),
 }

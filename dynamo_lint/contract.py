@@ -214,6 +214,28 @@ def _functions(raw: object) -> tuple[str, ...]:
     return tuple(_function(one) for one in strings(raw))
 
 
+@takes({"type": ["string", "array"], "items": {"type": "string"}})
+def _surface(raw: object) -> str | tuple[str, ...]:
+    """A file, relative to the configuration, or the names themselves: `Router.top_k`."""
+    if isinstance(raw, list):
+        return strings(raw)
+    path = text(raw)
+    if not path.endswith(".json") or posixpath.isabs(path) or "\\" in path or path.startswith("../"):
+        raise ValueError('a file below this configuration, such as "guards.json", or a list of names')
+    return posixpath.normpath(path)
+
+
+@takes(TEXTS)
+def _axes(raw: object) -> tuple[str, ...]:
+    return tuple(map(_axis, strings(raw)))
+
+
+def _axis(raw: str) -> str:
+    if not re.fullmatch(r"[\w.*]+:[\w.*]+#\d+", raw):
+        raise ValueError('an axis of a tensor, such as "train:x#0"')
+    return raw
+
+
 @takes(lambda: table_of({"anyOf": [{"type": "string"}, table_with(_readers(Expectation))]}))
 def _environment(raw: object) -> tuple[tuple[str, Expectation], ...]:
     wanted = 'a table of variables, such as { TORCHINDUCTOR_FX_GRAPH_CACHE = "1" }'
@@ -292,10 +314,24 @@ class Contract:
     """Names in torch._dynamo.config, or with the module before them, and what they are set to."""
     settings_site: str | None = _key(_function)
     """The function that makes all settings: `train.setup:configure`."""
+    enforce: str | None = _key(choice("warning", "error"))
+    """How bad it is to break what it says about settings."""
     reset_sites: tuple[str, ...] = _key(_functions, ())
     """The functions that may throw compiled code away."""
     eager_islands: tuple[str, ...] = _key(_functions, ())
     """The functions that may be kept out of the compiler."""
+    off_sites: tuple[str, ...] = _key(_functions, ())
+    """The functions that may switch compiling off or, without `suppress_sites`, hide its errors."""
+    suppress_sites: tuple[str, ...] = _key(_functions, ())
+    """The functions that may set `suppress_errors`."""
+    off_switches: str | None = _key(choice("allow", "forbid"))
+    """`forbid`: no variable and no option switches compiling off, but in `off_sites`."""
+    dynamic_axes: tuple[str, ...] = _key(_axes, ())
+    """The axes that may vary, `train:x#0`: the module, the name of the tensor and the axis."""
+    min_group_timeout: float | None = _key(_measure)
+    """The seconds that a process group waits at least."""
+    guard_surface: str | tuple[str, ...] | None = _key(_surface)
+    """The values which compiled code may be guarded on, or the file that lists them."""
     mutable_state: str | None = _key(choice("allow", "forbid"))
     """`forbid`: no Python state is written in compiled code, whether or not it costs."""
     max_autotune_configs: int | None = _key(number(1))
@@ -305,7 +341,13 @@ class Contract:
     def functions(self) -> tuple[tuple[str, str], ...]:
         """The functions that it names, each behind its key."""
         site = () if self.settings_site is None else (self.settings_site,)
-        rows = {"settings-site": site, "reset-sites": self.reset_sites, "eager-islands": self.eager_islands}
+        rows = {
+            "settings-site": site,
+            "reset-sites": self.reset_sites,
+            "eager-islands": self.eager_islands,
+            "off-sites": self.off_sites,
+            "suppress-sites": self.suppress_sites,
+        }
         return tuple((key, one) for key, named in rows.items() for one in named)
 
     def limited(self, **most: Any) -> Contract:

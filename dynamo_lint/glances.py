@@ -30,8 +30,13 @@ _BUILDING = (
     (b"getattr(", _BY_SETTING),
     (b"__import__(", re.compile(rb"__import__\(\w+,\s*fromlist")),
     (b"import_module(f", re.compile(rb"import_module\(f[\"']")),
+    (b"suppress_errors", None),
+    (b"force_eager", None),
+    (b"config.disable", None),
 )
-"""Code that builds objects described in YAML or JSON; where there is none, no such file is read.
+"""Code that builds objects described in YAML or JSON, or switches compiling off, as such a file may say.
+
+Where there is none, no such file is read.
 
 Of each a part that is found at once, and the whole, which begins with a text for the same reason.
 """

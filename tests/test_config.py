@@ -239,6 +239,13 @@ def test_defaults_are_those_of_the_documentation() -> None:
             "expected a variable before it that names a folder",
         ),
         ("contract = { mutable-state = 'forbidden' }", "did you mean 'forbid'?"),
+        ("contract = { dynamic-axes = ['train:x'] }", 'expected an axis of a tensor, such as "train:x#0"'),
+        ("contract = { min-group-timeout = '30m' }", "expected a number of 0 or more"),
+        ("contract = { guard-surface = '/guards.json' }", "expected a file below this configuration"),
+        ("contract = { enforce = 'errors' }", "did you mean 'error'?"),
+        ("contract = { off-switches = 'forbidden' }", "did you mean 'forbid'?"),
+        ("contract = { off-sites = 'train:main' }", "expected a list of strings"),
+        ("contract = { supress-sites = ['a:b'] }", "did you mean 'contract.suppress-sites'?"),
         ("contract = { max-autotune-configs = 0 }", "expected a whole number of 1 or more"),
         (
             "contract = { environment = { A = 1 } }",
@@ -452,6 +459,13 @@ settings = { capture_scalar_outputs = true, recompile_limit = 8 }
 settings-site = "train.setup:configure"
 reset-sites = ["train.retry:rebuild"]
 eager-islands = ["pkg.mamba:MBlock.forward"]
+off-sites = ["train:main"]
+suppress-sites = ["train:main"]
+off-switches = "forbid"
+enforce = "error"
+dynamic-axes = ["train:x#0"]
+min-group-timeout = 1800
+guard-surface = "guards.json"
 mutable-state = "forbid"
 max-autotune-configs = 8
 [contract.environment]
@@ -467,6 +481,13 @@ TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC = { min = 7200, when = "ranks > 1" }
         settings_site="train.setup:configure",
         reset_sites=("train.retry:rebuild",),
         eager_islands=("pkg.mamba:MBlock.forward",),
+        off_sites=("train:main",),
+        suppress_sites=("train:main",),
+        off_switches="forbid",
+        enforce="error",
+        dynamic_axes=("train:x#0",),
+        min_group_timeout=1800,
+        guard_surface="guards.json",
         mutable_state="forbid",
         max_autotune_configs=8,
         environment=(

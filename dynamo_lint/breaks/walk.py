@@ -58,6 +58,7 @@ from dynamo_lint.index import ir
 from dynamo_lint.index.conditions import truth_when_compiling
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.lower import as_fact
+from dynamo_lint.index.truths import only_tested
 from dynamo_lint.index.walking import nodes
 from dynamo_lint.models import tensor_results as results
 from dynamo_lint.models.graph_breaks import FULLGRAPH, Row
@@ -130,6 +131,8 @@ class _Walk(Forward[dict[str, Value], Truth]):
         self.returned: list[Value] = []
         function = self.project.function(self.where)
         self.body = body
+        self.tested = frozenset(map(id, only_tested(body)))
+        """The expressions of which nothing is asked but whether they are true."""
         self.names = self._parameters(function, body)
         self.direct: dict[Place, list[Call]] = defaultdict(list)
         self.unspelled = [call for call in interpreter.calls.get(reading.node, ()) if call.callee is None]
@@ -928,7 +931,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
                 return Value(kind, taken=(position_of(node),))
         if repeated and any(one.kind == "tensor" for one in values) and "output_size" not in words:
             self.note("size", node)
-        if name == "data_ptr" and node is not self.unused:
+        if name == "data_ptr" and node is not self.unused and id(node) not in self.tested:
             self.note("address", node)
         if made.draws:
             self.note("source", node)

@@ -10,17 +10,20 @@ import click
 
 from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand
-from dynamo_lint.commands.output import deliver, look_at, warn_of_links
+from dynamo_lint.commands.output import deliver, look_at, near, warn_of_links
 from dynamo_lint.selectors import closest, hint
 from dynamo_lint.terminal import counted
 from dynamo_lint.trouble import Trouble
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dynamo_lint.config import Settings
     from dynamo_lint.regions.model import Regions, Unresolved
     from dynamo_lint.run.named import Judged
     from dynamo_lint.run.reading import Content, Effort
     from dynamo_lint.sources import Sources
+    from dynamo_lint.state.guard_surface import Read
     from dynamo_lint.terminal import Look
 
 
@@ -41,12 +44,16 @@ def _programs(judged: Judged) -> tuple[Unresolved, ...]:
 @common.region_options
 @common.file_options
 @common.output_option("--why", metavar="NAME", help="Print why a function is compiled, or why it is not.")
+@common.output_option("--guards", is_flag=True, help="Print the Python values that compiled code reads.")
+@common.output_option("--update", is_flag=True, help="Write them to the contract's `guard-surface`.")
 @common.output_format_option("text", "json", metavar=None)
 @common.color_option
 @common.effort_options
 def regions(
     paths: tuple[Path, ...],
     why: str | None,
+    guards: bool,
+    update: bool,
     output_format: str,
     color: str,
     **given: Any,
@@ -57,15 +64,25 @@ def regions(
     from dynamo_lint.run.declared import is_compiled
     from dynamo_lint.run.judge import judge
     from dynamo_lint.run.reading import read_content
-    from dynamo_lint.run.resolved import facts_of, regions_of
+    from dynamo_lint.run.resolved import facts_of, regions_of, surface_of
     from dynamo_lint.sources import Sources
 
     settings, found = common.prepare(paths, given)
+    surface = settings.contract.guard_surface
+    if update and not (guards and isinstance(surface, str)):
+        needs = "`guard-surface` in the contract, the file to write" if guards else "`--guards`"
+        raise click.UsageError(f"--update needs {needs}")
     warn_of_links(found)
     sources = Sources(found.root, found.given)
     look = look_at(found.root, color, sources=sources)
     with common.effort(settings, given) as means:
         content = read_content(settings.region_comment, found, sources, means.store)
+        if guards:
+            read = surface_of(settings, content, sources, means)
+            if update and isinstance(surface, str):
+                return _update((settings.folder / surface).absolute(), read, found.root)
+            shown_here = [one for one in read if one.hot.function.path in found.reported]
+            return deliver(render.render_guards(shown_here, look, output_format), None)
         judged = judge(settings, found, content, sources, means) if why is None else None
         what = regions_of(settings, content, sources, means)
         is_compiled(settings, found, sources, bool(what.hot), what.idle, means)
@@ -84,6 +101,15 @@ def regions(
         unread = counted(len(judged.errors), "file")
         click.echo(f"{unread} could not be read; `dynamo-lint check` says why.", err=True)
     return None
+
+
+def _update(file: Path, surface: Sequence[Read], root: Path) -> None:
+    """Write the guarded values to a file, and say so."""
+    from dynamo_lint.guards import written
+
+    guards = [one.guarded for one in surface]
+    deliver(written(guards, file, root), file)
+    click.echo(f"{near(file)}: lists {counted(len(guards), 'value')} that compiled code reads.", err=True)
 
 
 def _evidence(

@@ -12,6 +12,7 @@ from dynamo_lint.interpreter.library import SPECIAL, Library
 from dynamo_lint.interpreter.model import (
     MISSING,
     UNKNOWN,
+    Begun,
     ClassObject,
     Closure,
     Decorated,
@@ -181,7 +182,9 @@ class Calls(Library):
             why = "a recursion that ends nobody knows where" if endless else f"calls that are {DEEPEST} deep"
             self.give_up(self.current, why if body is not None else "a function that cannot be read")
             return UNKNOWN
-        self.entered.add(closure.where)
+        before = self.entered.get(closure.where)
+        if before is None or (before.doubt and not self.doubt):
+            self.entered[closure.where] = Begun(len(self.met), self.doubt > 0, site or self.current)
         function = self.project.function(closure.where)
         owner = self.project.owner(closure.where)
         frame = Frame(closure.where, outer=closure.outer, owner=owner, called=site)
@@ -353,6 +356,8 @@ class Calls(Library):
                 forward = self._of_class(target.kind, found.key.rpartition(".")[2], target)
         if forward is not None and forward is not UNKNOWN:
             return self.invoke(forward, arguments, keywords, site)
+        if isinstance(target.kind, str):
+            self.fixes(target.kind.rpartition(".")[2], arguments, site)
         return self._library_module(target, arguments, keywords, site)
 
     def _of_every_object(self, receiver: Object, name: str, arguments: list[object], site: Site) -> object:

@@ -78,7 +78,8 @@ class Compiled(Expressions):
     ) -> Met:
         """Write down what happens to a call."""
         unit = self.unit_of(target)
-        met = Met(what, site, called, unit, self.doubt > 0, call, static, states=states)
+        guarded = site in self.guarded
+        met = Met(what, site, called, unit, self.doubt > 0, call, static, guarded=guarded, states=states)
         self.meet(met)
         return met
 
@@ -98,7 +99,8 @@ class Compiled(Expressions):
         off = call.site if call.keyword("disable") is True else self.off()
         if off is not None:
             self.note("off", off, site, target, call)
-            return Tensor()
+            if off not in self.guarded:
+                return Tensor()
         if self.is_kept_out(target):
             self.note("disabled", call.site, site, target, call)
             return Tensor()

@@ -281,6 +281,8 @@ class Expressions(Tracing):
             return self._of_sourced(left, op, right)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             found = Tensor() if isinstance(op, ast.MatMult) else combined(left, right)
+            if self.trace is not None and isinstance(left, Tensor) and left.shape == found.shape:
+                found.demanded = left.demanded
             return self.tracked(found, (left, right))
         if isinstance(op, ast.LShift | ast.RShift) and isinstance(left, int) and isinstance(right, int):
             if is_stand_in(left) or is_stand_in(right) or abs(left) >= _LARGEST or not 0 <= right < 64:

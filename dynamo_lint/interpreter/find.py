@@ -14,14 +14,17 @@ from dynamo_lint.interpreter.guards import GraphBreak, Recompile, Stale
 from dynamo_lint.interpreter.model import (
     PLAIN,
     UNKNOWN,
+    Begun,
     ClassObject,
     Closure,
     Cut,
     Exhausted,
     Failed,
+    FixedSize,
     Met,
     Object,
     Site,
+    guarded_part,
 )
 from dynamo_lint.interpreter.stage import Failing
 from dynamo_lint.interpreter.statements import Runner
@@ -80,6 +83,10 @@ class Run:
     """How many objects of each class were made."""
     weakened: bool = False
     """Something was not done as Python does it: the run shows what happens, and not how often at most."""
+    begun: Mapping[FunctionRef, Begun] = field(default_factory=dict)
+    """The functions that it calls."""
+    pinned: tuple[FixedSize, ...] = ()
+    """The sizes that must be dynamic, and meet layers that fix them."""
 
 
 def runs(tables: Tables) -> tuple[Run, ...]:
@@ -102,8 +109,9 @@ def _runs(tables: Tables) -> Iterator[Run]:
             continue
         stage = Runner(tables.project, tables.bodies, failing, disabled, tables.torch_version)
         _run(stage, root)
+        stage.recompiles = [_of_changes(one) for one in stage.recompiles]
         whole = not (stage.unended or stage.cut_at is not None or is_rehearsal(root))
-        done |= stage.entered
+        done.update(stage.entered)
         tried = in_tests(root.path)
         met = tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
         calls = Counter(one.unit for one in stage.met)
@@ -132,7 +140,17 @@ def _runs(tables: Tables) -> Iterator[Run]:
             breaks,
             stage.made,
             weakened,
+            stage.entered,
+            tuple(stage.pinned.values()),
         )
+
+
+def _of_changes(one: Recompile) -> Recompile:
+    """The same compile, of changes and not of instances where compiled code changes what they differ in."""
+    changes = [write for write in one.history if write.traced] if one.instance else []
+    if len({repr(guarded_part(write.value)) for write in changes}) < 2:
+        return one
+    return replace(one, instance=False, writes=(changes[-1],))
 
 
 def _not_begun(tables: Tables, root: FunctionRef) -> Run:

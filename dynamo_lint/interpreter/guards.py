@@ -433,6 +433,12 @@ class Recompile:
         """Whether it is not known that the guard is made, or that it fails."""
         return self.doubt or self.guard.doubt
 
+    @property
+    def requires_gradient(self) -> bool | None:
+        """Whether the tensor requires a gradient now, where the guard is about that; else None."""
+        now = self.guard.measure(self.now) if self.guard.what == "gradient" else None
+        return now if isinstance(now, bool) else None
+
     def decides(self, *what: str) -> bool:
         """Whether comparisons (`test`) or sizes (`size`) depend on it: more values may compile again."""
         return any(

@@ -30,6 +30,7 @@ from dynamo_lint.interpreter.model import (
     Defaults,
     Elements,
     External,
+    FixedSize,
     Hook,
     Manager,
     Measured,
@@ -519,7 +520,8 @@ class Library(Compiled):
             self.caches.clear()
             return None
         if dotted in NAMES["mark"] or dotted in NAMES["keep"]:
-            _mark(arguments, keywords, static=dotted in NAMES["keep"])
+            demanded = site if dotted in NAMES["demand"] else None
+            _mark(arguments, keywords, demanded, static=dotted in NAMES["keep"])
             return None
         if dotted in MODES:
             return self._mode(dotted, arguments, keywords, site)
@@ -547,9 +549,23 @@ class Library(Compiled):
                 held.attributes["p"] = arguments[0] if arguments else keywords.get("p", UNKNOWN)
             self.hold(held, [one for one in arguments if isinstance(one, Object | list | dict | Iterator)])
             return held
+        if dotted == "torch.nn.functional.linear":
+            self.fixes("linear", arguments, site)
         if dotted.startswith("torch."):
             return self._operation(dotted, arguments, keywords)
         return self._python(dotted, arguments, keywords, site)
+
+    def fixes(self, kind: str, arguments: list[object], site: Site) -> None:
+        """Note that a layer fixes a size of its input that must be dynamic."""
+        first = arguments[0] if arguments else UNKNOWN
+        if self.trace is None or not isinstance(first, Tensor) or first.shape is None:
+            return
+        axis = sizes.fixed_axis(kind, len(first.shape))
+        mark = first.demanded.get(axis) if axis is not None else None
+        if axis is not None and mark is not None:
+            trace = self.trace
+            found = FixedSize(axis, kind, mark, site, trace.called, trace.compile, self.doubt > 0)
+            self.pinned.setdefault(mark.place, found)
 
     def _compiling(
         self, dotted: str, arguments: list[object], keywords: dict[str, object], site: Site
@@ -1130,12 +1146,16 @@ def _disabled(given: object) -> object:
     return given
 
 
-def _mark(arguments: list[object], keywords: Mapping[str, object], *, static: bool) -> None:
+def _mark(
+    arguments: list[object], keywords: Mapping[str, object], demanded: Site | None, *, static: bool
+) -> None:
     tensor = arguments[0] if arguments else UNKNOWN
     axes = arguments[1] if len(arguments) > 1 else keywords.get("index", keywords.get("dim"))
     if isinstance(tensor, Tensor):
         tensor.static = tensor.static or static
         if not static:
-            tensor.marked.update(
-                one for one in (axes if isinstance(axes, list | tuple) else (axes,)) if isinstance(one, int)
-            )
+            given = axes if isinstance(axes, list | tuple) else (axes,)
+            known = [one for one in given if isinstance(one, int)]
+            tensor.marked.update(known)
+            # torch keeps a negative axis as it is, and finds no size by that.
+            tensor.demanded |= {one: demanded for one in known if demanded is not None and one >= 0}

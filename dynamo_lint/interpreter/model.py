@@ -162,6 +162,8 @@ class Tensor:
     """It requires a gradient; None if that is not known."""
     dtype: str | None = None
     """Such as `torch.float32`; None if that is not known."""
+    demanded: dict[int, Site] = field(default_factory=dict)
+    """The axes that must be dynamic, each with the line that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +332,33 @@ class Met:
     """Its sizes are constants."""
     tried: bool = False
     """It is a test that does so."""
+    guarded: bool = False
+    """It is a switch that was turned under a test that is unknown."""
     states: tuple[tuple[object, Site], ...] = ()
     """Of a mode: the values that versions are for, with the calls that compiled them; the new one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A call of a function of the project, the first of them all or the first that is sure to happen."""
+
+    calls: int
+    """How many calls of compiled code there had been."""
+    doubt: bool
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSize:
+    """A size that must be dynamic, and meets a layer that fixes it."""
+
+    axis: int
+    layer: str
+    mark: Site
+    used: Site
+    called: Site
+    compile: CompileCall
+    doubt: bool
 
 
 @dataclass(slots=True, eq=False)

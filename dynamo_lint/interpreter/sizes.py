@@ -50,6 +50,18 @@ def weights(kind: str, made_with: Mapping[str, object]) -> Shape | None:
     return None
 
 
+def fixed_axis(kind: str, rank: int) -> int | None:
+    """The axis of its input whose size a module or function of torch fixes, by the number of axes."""
+    match kind:
+        case "Linear" | "linear" | "LayerNorm" | "RMSNorm" | "MultiheadAttention" | "GRU" | "LSTM":
+            return rank - 1
+        case "Conv1d" | "Conv2d" | "Conv3d" if rank == int(kind[4]) + 2:
+            return 1
+        case "BatchNorm1d" | "BatchNorm2d" | "BatchNorm3d" | "GroupNorm" if rank > 1:
+            return 1
+    return None
+
+
 def cast(name: str, arguments: Sequence[object], keywords: Mapping[str, object]) -> str | None:
     """The dtype to which `x.half()` or `x.to(dtype)` turns a tensor or a module; None for no other."""
     given = [one.dotted for one in (*arguments, *keywords.values()) if isinstance(one, External)]

@@ -12,12 +12,14 @@ from dynamo_lint.index.ir import MODULE_KEY, Import, Name
 from dynamo_lint.interpreter.guards import Cache, GraphBreak, Recompile, Stale, Trace, Write
 from dynamo_lint.interpreter.model import (
     UNKNOWN,
+    Begun,
     ClassObject,
     Closure,
     Cut,
     Exhausted,
     External,
     FileValue,
+    FixedSize,
     Frame,
     Manager,
     Met,
@@ -85,6 +87,8 @@ class Stage:
     files: dict[str, Frame] = field(default_factory=dict)
     settings: dict[str, tuple[object, Site | None]] = field(default_factory=dict)
     """The value of each setting, and where it was made."""
+    guarded: set[Site] = field(default_factory=set)
+    """The settings that were made under a test that is unknown."""
     caches: dict[str, Cache] = field(default_factory=dict)
     begun: dict[str, object] = field(default_factory=dict)
     """All that has been compiled, by its code; held, so that no other object gets its identity."""
@@ -93,7 +97,8 @@ class Stage:
     met: list[Met] = field(default_factory=list)
     lines: dict[tuple[FunctionRef, int], Site] = field(default_factory=dict)
     """Places that no expression stands for."""
-    entered: set[FunctionRef] = field(default_factory=set)
+    entered: dict[FunctionRef, Begun] = field(default_factory=dict)
+    """The functions that were called."""
     trace: Trace | None = None
     """The compiled call that is under way."""
     current: Site = NOWHERE
@@ -116,6 +121,8 @@ class Stage:
     skipped: list[Recompile] = field(default_factory=list)
     """The compiles that a stance suppressed, which skips guards."""
     stale: list[Stale] = field(default_factory=list)
+    pinned: dict[tuple[str, int], FixedSize] = field(default_factory=dict)
+    """By file and line of a mark, the layer that fixes the size."""
     breaks: dict[tuple[str, int], GraphBreak] = field(default_factory=dict)
     """By file and line, where graphs end."""
     stored: dict[tuple[str, int], bool] = field(default_factory=dict)
@@ -229,6 +236,8 @@ class Stage:
     def set(self, name: str, value: object, site: Site | None) -> None:
         """Give a setting a value."""
         self.settings[name] = (value, site)
+        if site is not None and self.doubt:
+            self.guarded.add(site)
 
     def enter(self, manager: Manager) -> None:
         """Make the settings of a context manager."""

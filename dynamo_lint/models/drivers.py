@@ -40,6 +40,8 @@ MODE_STORES = _modes("stores")
 """By the attribute that is stored."""
 STANCE = frozenset(_DATA["off"]["stance"])
 STANCES_OFF = frozenset(_DATA["off"]["stances"])
+STANCE = frozenset(_DATA["off"]["stance"])
+"""The functions that take a stance."""
 CONFIGURATION: str = _DATA["off"]["configuration"]
 SETTINGS_OFF: Mapping[str, object] = _DATA["off"]["settings"]
 VARIABLES_OFF: Mapping[str, str] = _DATA["off"]["variables"]

@@ -13,6 +13,8 @@ from dynamo_lint import knowledge
 Version = tuple[int, int]
 IMPORT, COMPILER, USE = "import", "compiler", "use"
 """When a variable is read: with `import torch`, when the compiler is loaded, or each time it is needed."""
+OFF = frozenset({"TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE"})
+"""Variables that turn compiling off: where they are read as off, nothing is lost."""
 _MEANT_ON = frozenset({"true", "yes", "on", "y", "t", "enable", "enabled"})
 _MEANT_OFF = frozenset({"0", "false", "no", "off", "n", "f", "disable", "disabled", "none"})
 _FLAGS = frozenset({"one", "not-zero", "any", "switch", "three-way"})

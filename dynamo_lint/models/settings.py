@@ -146,6 +146,25 @@ def _stored(project: Project) -> Iterator[Made]:
                         yield Made(module, whole, site.call, where, site.call.line, stored=False)
 
 
+def makes_any(project: Project, module: str) -> bool:
+    """Whether code sets settings of a module by names that only a run knows: `setattr(config, name, 1)`."""
+    for name, place in (("setattr", 1), ("patch", 0), ("update", 0), ("__setattr__", 0)):
+        for where, site in project.calls_of(name):
+            call = site.call
+            owner = call.arguments[0] if name == "setattr" and call.arguments else call.function
+            owner = owner.value if name != "setattr" and isinstance(owner, Attribute) else owner
+            given = call.arguments[place : place + 1]
+            literal = bool(given) and (
+                isinstance(given[0], Constant) or (isinstance(given[0], Display) and given[0].kind == "dict")
+            )
+            stars = any(key is None for key, _ in call.keywords)
+            if (given and not literal) or stars:
+                symbols = project.symbols(owner, where.path, where.key)
+                if any(isinstance(one, ExternalSymbol) and one.dotted.startswith(module) for one in symbols):
+                    return True
+    return False
+
+
 def _meant(project: Project, owner: Expr, name: str, where: FunctionRef) -> Iterator[tuple[str, str]]:
     """The module and the name of a setting that an attribute is, if it is one."""
     for symbol in project.symbols(owner, where.path, where.key):

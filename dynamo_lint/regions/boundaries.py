@@ -181,7 +181,7 @@ class Boundaries:
 
     def disables(self, ref: FunctionRef) -> bool:
         """Whether a decorator disables compiling: the graph breaks at the call."""
-        return self.of(ref) == "stop" and self.reason(ref)[1].endswith(_DISABLES)
+        return _DISABLES in self.reason(ref)[1]
 
     def doubts(self, ref: FunctionRef) -> bool:
         """Whether a decorator keeps the function out for some of its calls only."""
@@ -201,6 +201,13 @@ class Boundaries:
         cut = self._options.cut
         if cut and (matches(project, ref, cut) or (owner is not None and matches(project, owner, cut))):
             return "stop", "`not-regions` excludes it"
+        return self.in_code(ref)
+
+    def in_code(self, ref: FunctionRef) -> tuple[str, str]:
+        """The same by what torch sees: neither comments nor the configuration."""
+        project = self._project
+        function = project.function(ref)
+        owner = ClassRef(ref.path, function.owner) if function.owner is not None else None
         if is_empty(function) or is_left_to_subclasses(project, ref):
             return "skip", "it is abstract: the overrides of its subclasses run instead"
         if ref in self._kept_out():

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import FileFacts, Store
 from dynamo_lint.models.frameworks import block_names
+from dynamo_lint.models.marks import marks_made, names_mark
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef, Symbol
 from dynamo_lint.regions.counting import constructed
@@ -48,7 +49,9 @@ def declared_entries(
                 roots += _root(project, path, marker.key, "comment", marker.line)
     for pattern in options.declared:
         found = [
-            r for ref in _named(project, pattern) for r in _root(project, ref.path, ref.key, "declared", None)
+            r
+            for ref in definitions(project, pattern)
+            for r in _root(project, ref.path, ref.key, "declared", None)
         ]
         unknown += [] if found else [pattern]
         roots += found
@@ -128,6 +131,12 @@ def idle_declarations(
     found = [("regions", pattern) for pattern in unknown]
     found += [("not-regions", one) for one in options.cut if not _is_defined(project, one)]
     found += [(f"contract.{key}", one) for key, one in options.in_contract if not _is_defined(project, one)]
+    made = [*marks_made(project)] if options.marks else []
+    found += [
+        ("contract.dynamic-axes", one)
+        for one in options.marks
+        if not any(names_mark(project, mark, one) for mark in made)
+    ]
     used: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("compile-wrappers", options.compile_wrappers),
         ("compile-decorators", options.compile_decorators),
@@ -136,7 +145,7 @@ def idle_declarations(
     for key, declared in used:
         for value in declared:
             pattern, place = wrapper(value)
-            refs = [*_named(project, pattern)]
+            refs = [*definitions(project, pattern)]
             fits = key != "compile-wrappers" or any(_takes(project, ref, place) for ref in refs)
             if not (fits if refs else _is_used(project, pattern)):
                 found.append((key, value))
@@ -145,7 +154,7 @@ def idle_declarations(
     return tuple(idle)
 
 
-def _named(project: Project, pattern: str) -> Iterator[ClassRef | FunctionRef]:
+def definitions(project: Project, pattern: str) -> Iterator[ClassRef | FunctionRef]:
     """Every class and function that a pattern names."""
     if _WILD.isdisjoint(pattern):
         for path, file in project.files.items():
@@ -168,7 +177,7 @@ def _takes(project: Project, ref: ClassRef | FunctionRef, place: int) -> bool:
 
 
 def _is_defined(project: Project, pattern: str) -> bool:
-    return any(_named(project, pattern))
+    return any(definitions(project, pattern))
 
 
 def _is_used(project: Project, pattern: str) -> bool:
@@ -206,10 +215,12 @@ def _is_unread(project: Project, pattern: str) -> bool:
 
 
 def _why(project: Project, key: str, value: str) -> str:
+    if key == "contract.dynamic-axes":
+        return "no code marks this axis"
     pattern, place = wrapper(value)
     if _is_defined(project, pattern):
         return _NO_CODE if key == "regions" else f"it takes no argument {place}, as counted from 0"
-    names = [f"{project.files[ref.path].module}:{ref.key}" for ref in _named(project, "*")]
+    names = [f"{project.files[ref.path].module}:{ref.key}" for ref in definitions(project, "*")]
     ours = key in {"regions", "not-regions"} or key.startswith("contract.")
     if not ours:
         outside = (symbol.dotted for symbol in _imported(project) if isinstance(symbol, ExternalSymbol))

@@ -13,7 +13,7 @@ from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.files import in_tests, is_kept, is_trial
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node
-from dynamo_lint.regions.options import ENTRY, Idle
+from dynamo_lint.regions.options import ENTRY, Idle, RegionOptions
 from dynamo_lint.regions.targets import Target
 from dynamo_lint.values.points_to import points_to_of
 
@@ -121,6 +121,8 @@ class Regions:
     skipped: tuple[Skipped, ...] = ()
     idle: tuple[Idle, ...] = ()
     """Declarations that match nothing."""
+    options: RegionOptions = field(default_factory=RegionOptions)
+    """The declarations that it was made with."""
 
     def callers(self, weakest: Confidence = Confidence.POSSIBLE) -> dict[Node, list[Node]]:
         """The callers of each hot function, by calls of no weaker confidence."""

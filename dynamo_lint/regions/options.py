@@ -27,6 +27,8 @@ class RegionOptions:
     disable_decorators: tuple[str, ...] = ()
     in_contract: tuple[tuple[str, str], ...] = ()
     """The functions that the contract names, each behind its key there."""
+    marks: tuple[str, ...] = ()
+    """The axes that the contract lets vary: `train:x#0`."""
     assume: str = "none"
     """`none`, `blocks` or `modules`."""
     guesses: bool = False

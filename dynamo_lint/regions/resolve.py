@@ -62,7 +62,7 @@ def resolve(
     entries = tuple(root.entry for root in roots)
     none = tuple(sorted(set(skipped), key=lambda one: (one.path, one.line, one.expression)))
     idle = idle_declarations(project, options, unknown, comments)
-    regions = Regions(entries, hot, (*unresolved, *comments), calls, none, idle)
+    regions = Regions(entries, hot, (*unresolved, *comments), calls, none, idle, options)
     gaps = *cuts, *left_to_many(project, hot), *closures_alone(project, regions), *hidden_libraries(project)
     return project, replace(regions, unresolved=(*regions.unresolved, *gaps))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.lintrules import advice
@@ -16,6 +16,9 @@ from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.render.text import places_table
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, text_width
+
+if TYPE_CHECKING:
+    from dynamo_lint.state.guard_surface import Read
 
 
 def render_json(regions: Regions, files: Mapping[str, FileFacts], look: Look) -> str:
@@ -79,6 +82,56 @@ def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
         lines += [_site(site, look) for site in regions.skipped]
         lines.append("")
     return "\n".join(lines)
+
+
+def render_guards(surface: Sequence[Read], look: Look, output_format: str) -> str:
+    """The Python values that each region reads: a table for people, a document for scripts."""
+    if output_format == "json":
+        rows = [
+            {
+                "region": one.guarded.region,
+                "kind": one.guarded.kind,
+                "name": one.guarded.name,
+                "type": one.guarded.type,
+                "set": [{"path": path, "line": int(line)} for path, line in map(_place, one.guarded.places)],
+                "writers": one.guarded.writers,
+                "read": {"path": one.hot.function.path, "line": one.line},
+            }
+            for one in surface
+        ]
+        return json_text({"schema_version": SCHEMA_VERSION, "guards": rows}, exact=True)
+    if not surface:
+        return "Compiled code reads no Python values of this project.\n"
+    lines: list[str] = []
+    region = ""
+    for one in surface:
+        guarded = one.guarded
+        if guarded.region != region:
+            lines += [""] if lines else []
+            lines.append(look.line(look.paint(clean(guarded.region), bold=True)))
+            region = guarded.region
+        set_at = ", ".join(look.place(path, int(line)) for path, line in map(_place, guarded.places))
+        told = f"{guarded.kind} {clean(guarded.name)}: {guarded.type}"
+        told += f", set at {set_at}" if set_at else ""
+        told += (
+            f", written by {_WRITERS[guarded.writers]}; read at {look.place(one.hot.function.path, one.line)}"
+        )
+        lines.append(look.line(told, "    ", "      "))
+    return "\n".join(lines) + "\n"
+
+
+_WRITERS = {
+    "compiled": "compiled code",
+    "outside": "code outside",
+    "constructor": "its constructor alone",
+    "import": "no code after the import",
+    "nobody": "no code that is seen",
+}
+
+
+def _place(text: str) -> tuple[str, str]:
+    path, _, line = text.rpartition(":")
+    return path, line
 
 
 def render_why(hot: Iterable[CompiledFunction], sources: Sources, look: Look) -> str:

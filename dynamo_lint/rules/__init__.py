@@ -17,10 +17,15 @@ from dynamo_lint.rules import (
     containers,
     eager_state,
     environment,
+    gradients,
     guard_filters,
+    guard_surfaces,
     instances,
     interpreted,
+    islands,
     lookups,
+    marks,
+    operators,
     practices,
     settings,
 )
@@ -33,8 +38,9 @@ from dynamo_lint.rules.settings import with_hidden
 from dynamo_lint.state.provenance import Tables
 
 _MODULES = (
-    *(arguments, attributes, breaking, compiling, containers, eager_state, environment),
-    *(guard_filters, instances, interpreted, lookups, practices, settings),
+    *(arguments, attributes, breaking, compiling, containers, eager_state, environment, gradients),
+    *(guard_filters, guard_surfaces, instances, interpreted, islands, lookups, marks, operators),
+    *(practices, settings),
 )
 _DEFINED = (one for module in _MODULES for one in vars(module).values() if isinstance(one, Rule))
 _BY_CODE = {one.code: one for one in (*breaking.BREAKS, *_DEFINED)}

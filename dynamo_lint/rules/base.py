@@ -14,6 +14,7 @@ from dynamo_lint.calls.model import Step
 from dynamo_lint.conditions.constructor import is_left_off
 from dynamo_lint.contract import Contract
 from dynamo_lint.findings import Finding, Fix, Related, Span
+from dynamo_lint.guards import Identity
 from dynamo_lint.models.releases import holds
 from dynamo_lint.program.files import in_tests, is_measured
 from dynamo_lint.program.project import Project
@@ -40,6 +41,8 @@ class Context:
     configured_limit: int = 8
     """The recompile limit of the configuration; `recompile_limit` may be one that the code sets."""
     contract: Contract = NO_CONTRACT
+    guards: frozenset[Identity] | None = None
+    """The guarded values that the team agreed on; None if it has no list of them."""
     own_contracts: tuple[tuple[str, Contract], ...] = ()
     """Those of files that state terms for themselves."""
 

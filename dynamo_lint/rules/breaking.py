@@ -18,6 +18,7 @@ from dynamo_lint.interpreter.find import runs
 from dynamo_lint.interpreter.model import Met
 from dynamo_lint.models.drivers import NAMES
 from dynamo_lint.program.refs import Confidence, ExternalSymbol, FunctionRef, Node
+from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.model import Call, CompiledFunction
 from dynamo_lint.rules.base import (
     Claim,
@@ -175,9 +176,11 @@ def undocumented_disable(rule: Rule, tables: Tables, context: Context) -> Iterat
 def _islands(tables: Tables) -> _Calls:
     """The functions that are kept out of the graph, each with the compiled code that calls it."""
     found: _Calls = defaultdict(list)
+    boundaries = Boundaries(tables.project, tables.regions.options)
     for hot in tables.regions.hot:
         for call in tables.regions.calls.get(Node(hot.function, hot.receiver), ()):
-            if call.disabled and call.confidence < Confidence.POSSIBLE:
+            disabled = call.disabled or boundaries.disables(call.target.function)  # with `recursive=False`
+            if disabled and call.confidence < Confidence.POSSIBLE:
                 found[call.target.function].append((hot, call))
     return found
 

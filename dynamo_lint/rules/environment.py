@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import Constant
-from dynamo_lint.models.environment import COMPILER, USE, environment, misreading, unknown
+from dynamo_lint.models.environment import COMPILER, OFF, USE, environment, misreading, unknown
 from dynamo_lint.program.files import is_rehearsal
 from dynamo_lint.program.project import Project
 from dynamo_lint.regions.model import CompiledFunction
@@ -23,6 +23,7 @@ from dynamo_lint.rules.base import (
 )
 from dynamo_lint.state.environment_writes import ANY, EnvironmentWrite, environment_writes
 from dynamo_lint.state.model import EnvironmentRead
+from dynamo_lint.state.process_groups import group_before, is_read_by_groups
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.state.torch_loading import loaded_before, starts_children
 
@@ -129,6 +130,7 @@ def _literal(text: str) -> str:
 def late_environment(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per write that nothing reads any more."""
     project = tables.project
+    yield from _behind_groups(rule, tables, context)
     for write in environment_writes(project):
         variable = environment().variables.get(write.key)
         if not write.sets or variable is None or variable.time == USE or is_rehearsal(write.where):
@@ -159,9 +161,28 @@ def late_environment(rule: Rule, tables: Tables, context: Context) -> Iterator[F
         yield at_line(rule, tables, context, write.where, write.line, claim)
 
 
+def _behind_groups(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """The writes of variables of NCCL behind the line that makes the process group."""
+    for write in environment_writes(tables.project):
+        if not write.sets or not is_read_by_groups(write.key) or is_rehearsal(write.where):
+            continue
+        made = group_before(tables.project, write.where, write.line)
+        if made is None or starts_children(tables.project, write.where):
+            continue
+        place = f"line {made[1]}" if made[0] == write.where.path else f"{made[0]}:{made[1]}"
+        claim = Claim(
+            message=f"`{write.key}` is set after the process group was made in {place}, which reads it",
+            cost="the group goes on with what the variable was before, without a word",
+            severity="warning",
+            subject=write.key,
+            advice="set it above that line, or in the launcher",
+            step="sets a variable that has been read",
+            related=(Related(*made, 1, "read here"),),
+        )
+        yield at_line(rule, tables, context, write.where, write.line, claim)
+
+
 _READS = ("get", "getenv")
-_OFF_SWITCHES = frozenset({"TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE"})
-"""Variables that turn compiling off: where they are read as off, nothing is lost."""
 
 
 @named("DYN514", "misread-environment")
@@ -183,7 +204,7 @@ def _value(write: EnvironmentWrite, context: Context) -> Claim | None:
     wrong = misreading(variable, write.value)
     if wrong is None or variable.kind == "folder":
         return None  # DYN518 is about folders
-    harmless = variable.name in _OFF_SWITCHES and wrong.read_as == "off"
+    harmless = variable.name in OFF and wrong.read_as == "off"
     hidden, fails = variable.kind == "any" and wrong.read_as == "on", wrong.read_as == "an error"
     return Claim(
         message=f'`{write.key}` is set to "{write.value}"'

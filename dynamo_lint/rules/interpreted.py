@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 
 from dynamo_lint.breaks.frames import Break
@@ -13,9 +13,18 @@ from dynamo_lint.interpreter.find import runs
 from dynamo_lint.interpreter.guards import SIZES
 from dynamo_lint.interpreter.model import Met, Site
 from dynamo_lint.models.drivers import AUTOCAST, GRADIENTS, NAMED
-from dynamo_lint.program.refs import Position
+from dynamo_lint.program.refs import FunctionRef, Position
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, bounded, is_quiet, named, placed, storm
-from dynamo_lint.state.opt_in import OptIn
+from dynamo_lint.rules.off_switches import (
+    FORBID,
+    OFF_CODE,
+    hatches,
+    is_allowed,
+    objection,
+    off_switches,
+    reading,
+)
+from dynamo_lint.state.by_default import ByDefault
 from dynamo_lint.state.provenance import Tables
 
 _BYPASSES = {
@@ -75,6 +84,11 @@ class Told:
     def doubt(self) -> bool:
         """Whether it is not known that any of it happens."""
         return all(one.doubt for one in self.met)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether it is a switch under a test that is unknown."""
+        return all(one.guarded for one in self.met)
 
     @property
     def likeliest(self) -> Met:
@@ -286,32 +300,92 @@ def _severity(one: Told) -> str | None:
 
 @named("DYN504", "compile-switched-off")
 def compile_switched_off(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding for each switch under which compiled code is called."""
+    """One finding for each switch under which compiled code is called, or to which the contract objects."""
+    objected = yield from _objected(rule, tables, context)
     for one in told(tables, "off"):
+        runs = _by_default(tables, context, one, rule.code)
+        if one.site.place in objected or runs is False:
+            continue
         name = unit_name(one.met[0].unit)
+        partly = one.partly and not one.guarded  # behind a guard, the calls are looked at as if it were off
         claim = Claim(
             message=f"`{one.source}` switches compiling off, and `{name}` is called under it",
             cost="these calls run eagerly, without a warning",
             effect="eager",
-            severity="note" if one.doubt or one.partly else "warning",
+            severity="note" if one.doubt or partly or runs is None else "warning",
             subject=one.source,
             advice="take it away, or leave it off unless a user asks for it, and log that it is on",
             step="switches compiling off",
         )
         yield stated(rule, tables, context, one.site, claim, one.likeliest)
+    yield from _forbidden(rule, tables, context)
     yield from _opted_in(rule, tables, context)
 
 
-def _opted_in(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """A note for each call that compiles only where somebody sets a variable."""
+def _objected(rule: Rule, tables: Tables, context: Context) -> Generator[Finding, None, set[tuple[str, int]]]:
+    """The findings of the contract about off-switches of a rule; returns their lines."""
+    does = "compiling is switched off" if rule.code == OFF_CODE else "errors of the compiler are hidden"
+    lines = set()
+    for one in off_switches(tables):
+        against = objection(tables, context, one) if one.code == rule.code else None
+        if against is None:
+            continue
+        lines.add((one.where.path, one.line))
+        claim = Claim(
+            message=f"{does} by `{one.text}`, {against.why}",
+            cost="calls run eagerly, without a warning",
+            effect="eager",
+            severity=against.severity,
+            subject=one.text,
+            advice="take it away, or do it in a function that the contract names in `off-sites`",
+            step="switches compiling off" if rule.code == OFF_CODE else "hides a failure to compile",
+        )
+        yield at_line(rule, tables, context, one.where, one.line, claim)
+    return lines
+
+
+def _by_default(tables: Tables, context: Context, one: Told, code: str) -> bool | None:
+    """Whether a switch is on where nobody asks for it; also not where the contract allows it."""
+    if is_allowed(tables, context, one.site.where, code):
+        return False
+    return reading(tables).runs(one.site.where, one.site.node.lineno) if one.guarded else True
+
+
+def _compile_sites(tables: Tables) -> list[tuple[FunctionRef, int]]:
+    """Where something is compiled, outside of tests."""
     entries = {(entry.path, entry.line) for entry in tables.regions.entries}
     sites = {(one.where, one.line) for one in tables.practice.compiles if one.sure}
     for where, site in tables.project.calls_of("compile"):
         if (where.path, site.call.line) in entries:
             sites.add((where, site.call.line))
-    reading = OptIn(tables.project, tables.bodies)
-    for where, line in sorted(sites):
-        variable = None if is_quiet(tables.project, where) else reading.variable_for(where, line)
+    return sorted(one for one in sites if not is_quiet(tables.project, one[0]))
+
+
+def _forbidden(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """The findings about compiles that a variable or an option decides on, where that is forbidden."""
+    for where, line in _compile_sites(tables):
+        forbidden = context.contract_of(where.path).off_switches == FORBID
+        if not forbidden or is_allowed(tables, context, where, rule.code):
+            continue
+        if asked := hatches(tables, where, line):
+            claim = Claim(
+                message=f"`{asked[0]}` decides whether this compiles, and the contract forbids off-switches",
+                cost="a job that comes with the other value runs eagerly, without a warning",
+                effect="eager",
+                severity="warning",
+                subject=asked[0],
+                advice="compile in any case, or name the function in `off-sites`",
+                step="compiles on request",
+            )
+            yield at_line(rule, tables, context, where, line, claim)
+
+
+def _opted_in(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """A note for each call that compiles only where somebody sets a variable."""
+    environment = ByDefault(tables.project, tables.bodies)
+    for where, line in _compile_sites(tables):
+        forbidden = context.contract_of(where.path).off_switches == FORBID
+        variable = None if forbidden else environment.variable_for(where, line)
         if variable is not None:
             claim = Claim(
                 message=f"nothing is compiled here unless `{variable}` is set in the environment",
@@ -327,10 +401,14 @@ def _opted_in(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]
 @named("DYN505", "hidden-compile-failure")
 def hidden_compile_failure(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each setting or handler; a note where nothing is known to fail."""
+    objected = yield from _objected(rule, tables, context)
     failing = {one.site for one in (*told(tables, "suppressed"), *caught(tables))}
     for one in told(tables, *_HIDES):
         if one.met[0].what == "swallowed" and one.site not in failing:
             continue  # it is compiled in another way then
+        runs = _by_default(tables, context, one, rule.code)
+        if one.site.place in objected or runs is False:
+            continue
         what = next((met.what for met in one.met if met.what in {"suppressed", "swallowed"}), one.met[0].what)
         message, cost = _HIDES[what]
         name = unit_name(one.met[0].unit)
@@ -338,7 +416,7 @@ def hidden_compile_failure(rule: Rule, tables: Tables, context: Context) -> Iter
             message=message.format(name),
             cost=cost,
             effect="eager",
-            severity="warning" if one.site in failing and not one.doubt else "note",
+            severity="warning" if one.site in failing and not one.doubt and runs else "note",
             subject=f"{name}: {what}",
             advice="let it fail, or catch only what is expected, and log and count it",
             step="hides a failure to compile",

@@ -7,12 +7,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dynamo_lint.findings import Finding, Related
-from dynamo_lint.index.ir import MODULE_KEY, Constant, Name
+from dynamo_lint.index.ir import MODULE_KEY, Constant, Display, Name
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.files import one_program
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import (
+    NO_CONTRACT,
     Claim,
     Context,
     Rule,
@@ -25,8 +26,10 @@ from dynamo_lint.rules.base import (
     spell,
     subject,
 )
+from dynamo_lint.state.expressions import constant
 from dynamo_lint.state.model import AttributeState, MutationSite, WriteSite
 from dynamo_lint.state.practice import Options, Practice, Site
+from dynamo_lint.state.process_groups import groups_made, is_distributed
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.state.tuning import Tuning
 from dynamo_lint.values.points_to import points_to_of
@@ -128,9 +131,9 @@ def autotune_keys(rule: Rule, tables: Tables, context: Context) -> Iterator[Find
         if not faults:
             continue
         claim = Claim(
-            message=f"`triton.autotune` {' and '.join(what for what, _ in faults)}",
+            message=f"`triton.autotune` {' and '.join(what for what, _, _ in faults)}",
             cost=faults[0][1],
-            severity="note",
+            severity="warning" if any(held for _, _, held in faults) else "note",
             subject="triton.autotune",
             advice="a short list of configurations, and dimensions of the model as the key",
             step="tunes a kernel",
@@ -138,8 +141,8 @@ def autotune_keys(rule: Rule, tables: Tables, context: Context) -> Iterator[Find
         yield at_line(rule, tables, context, one.where, one.line, claim)
 
 
-def _faults(one: Tuning, context: Context) -> Iterator[tuple[str, str]]:
-    """The faults, each with what it costs."""
+def _faults(one: Tuning, context: Context) -> Iterator[tuple[str, str, bool]]:
+    """The faults, each with what it costs, and whether the contract says so."""
     many = one.configurations
     if many != 1:
         counts = [name for name in one.key or () if _COUNT.fullmatch(name)]
@@ -148,12 +151,13 @@ def _faults(one: Tuning, context: Context) -> Iterator[tuple[str, str]]:
             yield (
                 f"has `{counts[0]}` in its key",
                 f"{tried} are tried for each number of tokens that comes up",
+                False,
             )
         if one.key == ():
-            yield "has an empty key", "what is fastest for the first call is used for all sizes"
+            yield "has an empty key", "what is fastest for the first call is used for all sizes", False
     most = context.contract_of(one.where.path).max_autotune_configs
     if most is not None and many is not None and many > most:
-        yield f"tries {many} configurations, and the contract allows {most}", "tuning takes that much longer"
+        yield f"tries {many} configurations, and the contract allows {most}", "tuning takes that long", True
 
 
 @named("DYN520", "mutable-state")
@@ -301,3 +305,63 @@ def _also_otherwise(
         other == where and (did, rank) == (what, (test, not holds))
         for (other, _), (did, rank) in seen.items()
     )
+
+
+_TUNING = ("max-autotune", "max-autotune-no-cudagraphs")
+_TUNES = ("max_autotune", "max_autotune_gemm", "max_autotune_pointwise")
+
+
+@named("DYN525", "rank-timeout")
+def rank_timeout(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
+    """One finding for each group that waits too short, and for each compile that tunes on every rank."""
+    project = tables.project
+    for group in groups_made(project):
+        least = context.contract_of(group.where.path).min_group_timeout
+        if least is None or group.seconds is None or group.seconds >= least or is_quiet(project, group.where):
+            continue
+        claim = Claim(
+            message=f"the process group waits {group.seconds:g} seconds, and the contract says {least:g}",
+            cost="a rank that compiles for longer than that ends the job, as if it hung",
+            severity="warning",
+            subject="timeout",
+            advice=f"`timeout=timedelta(seconds={least:g})`, longer than the longest compile",
+            step="makes a process group",
+        )
+        yield at_line(rule, tables, context, group.where, group.line, claim)
+    for where, line, how in _tuned(tables):
+        if is_quiet(project, where) or not is_distributed(project, _program(project, where.path)):
+            continue
+        agreed = context.contract_of(where.path) != NO_CONTRACT
+        claim = Claim(
+            message=f"{how} tunes kernels on each of several ranks",
+            cost="minutes at the first call, and a rank may choose other kernels than the others; one "
+            "that is done waits in a collective until a timeout",
+            severity="warning" if agreed else "note",
+            subject=how,
+            advice="tune once, in a job of one process with the same cache, or leave the mode away",
+            step="tunes on every rank",
+        )
+        yield at_line(rule, tables, context, where, line, claim)
+
+
+def _tuned(tables: Tables) -> Iterator[tuple[FunctionRef, int, str]]:
+    """The compiles and settings that tune kernels."""
+    project = tables.project
+    for site in tables.practice.compiles:
+        given = dict(site.keywords)
+        mode = constant(project, given["mode"], site.where) if "mode" in given else None
+        if mode is not None and mode.value in _TUNING:
+            yield site.where, site.line, f'`mode="{mode.value}"`'
+        options = given.get("options")
+        if isinstance(options, Display):
+            for key, value in zip(options.keys, options.items, strict=False):
+                if key in _TUNES and value == Constant(True):
+                    yield site.where, site.line, f"`{key}`"
+    for made in tables.practice.settings:
+        if made.name in _TUNES and constant(project, made.value, made.where) == Constant(True):
+            yield made.where, made.line, f"`{made.name}`"
+
+
+def _program(project: Project, path: str) -> frozenset[str]:
+    """The files that one program runs together with a file."""
+    return frozenset(other for other in project.files if one_program(project, path, other))

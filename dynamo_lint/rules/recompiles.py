@@ -151,6 +151,8 @@ def _kind(value: object) -> str:
 
 def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     entries = len(cause.recompiles) + 1
+    if cause.last.requires_gradient is not None and cause.last.guard.source.name != "self":
+        return "once", 2  # with or without: more compiles are those of what else changes
     if cause.last.instance and (cause.code != "DYN110" or cause.last.guard.source.name == "self"):
         return "per-instance", entries
     if entries > context.recompile_limit:
@@ -178,16 +180,21 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
     cost += f"; the limit is {limit}" if entries is not None and entries > limit else ""
     words = knowledge.table("recompiles")[rule.code]
     before, now = last.guard.expected, last.now
+    gradient = last.requires_gradient
+    now = now if gradient is None else gradient
     turned = rule.code == "DYN110" and isinstance(before, bool) and isinstance(now, bool)
     change = f", from `{before}` to `{now}`" if turned else ""
+    says = words["says"]
+    advice = words["advice"] if gradient is None else words["gradient_advice"]
+    name = name if gradient is None else f"{name}.requires_grad"
     claim = Claim(
-        message=f"{words['says'].format(name=name, region=region)}{change}, and Dynamo guards on it",
+        message=f"{says.format(name=name, region=region)}{change}, and Dynamo guards on it",
         cost=cost,
         effect=effect,
         entries=entries if exact else None,
         subject=subject(last),
         keys=tuple(_named(last, tables)),
-        advice=OF_LIBRARIES if library else words["advice"].format(name=name),
+        advice=OF_LIBRARIES if library else advice.format(name=title(last)),
         step=f"changes `{name}`",
         related=tuple(_related(cause)),
     )

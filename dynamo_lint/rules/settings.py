@@ -16,6 +16,8 @@ from dynamo_lint.program.files import one_program
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, is_named, is_quiet, named, nodes_of
+from dynamo_lint.rules.off_switches import ERRORS_CODE, OFF_CODE, is_allowed, is_off_switch, reading
+from dynamo_lint.rules.settings_path import breaches
 from dynamo_lint.state.expressions import constant
 from dynamo_lint.state.practice import Options
 from dynamo_lint.state.provenance import Tables
@@ -73,8 +75,8 @@ def _allowed(limit: str, path: str, context: Context) -> tuple[int, str, str]:
 
     Who raises torch's own limit means to: that is a note, unless the team has said what it wants.
     """
-    settings = dict(context.contract_of(path).settings)
-    wanted = settings.get(limit, settings.get(f"{DYNAMO}.{limit}"))
+    settings = {name_today(name): value for name, value in context.contract_of(path).settings}
+    wanted = settings.get(f"{DYNAMO}.{limit}")
     if isinstance(wanted, int):
         return wanted, "the contract's limit", "warning"
     if limit == "recompile_limit" and context.configured_limit > DEFAULTS[limit]:
@@ -203,26 +205,52 @@ _PAIRS = (
 """Parts of the names of functions of which one undoes what the other does."""
 
 
+_CLAIM = Claim(
+    message="",
+    cost="which value a compile sees depends on what ran before it",
+    subject="",
+    advice="make all settings in one function that runs before anything is compiled",
+    step="makes a setting",
+)
+
+
 @named("DYN512", "scattered-settings")
 def scattered_settings(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per line, for the first of the reasons that there is."""
     project = tables.project
-    sites = [one for one in tables.practice.settings if one.stored and not is_quiet(project, one.where)]
+    for one in breaches(tables, context):
+        severity = "note" if one.note else _severity(context, one.where)
+        claim = replace(_CLAIM, message=one.message, severity=severity, subject=one.subject)
+        claim = replace(claim, related=one.related, step="leaves settings as they were")
+        yield at_line(rule, tables, context, one.where, one.line, claim)
+    sites = [
+        one
+        for one in tables.practice.settings
+        if one.stored and not is_quiet(project, one.where) and not _is_hatch(tables, context, one)
+    ]
     homes = {one.where for one in sites if _is_called_by(tables, one.where, sites)}
     sites.sort(key=lambda one: one.where not in homes)  # what `configure()` sets comes before its callers
     late = {(one.where, one.line): name for one, name in _late(tables, sites)}
     for number, site in enumerate(sites):
         broken = _broken(tables, context, site) or late.get((site.where, site.line))
         if why := broken or _differs(tables, site, sites[:number]):
-            claim = Claim(
-                message=f"`{site.name}` {why}",
-                cost="which value a compile sees depends on what ran before it",
-                severity="warning" if broken else "note",
-                subject=site.name,
-                advice="make all settings in one function that runs before anything is compiled",
-                step="makes a setting",
-            )
+            severity = _severity(context, site.where) if broken else "note"
+            claim = replace(_CLAIM, message=f"`{site.name}` {why}", severity=severity, subject=site.name)
             yield at_line(rule, tables, context, site.where, site.line, claim)
+
+
+def _severity(context: Context, where: FunctionRef) -> str:
+    """How bad it is to break the contract about settings."""
+    return "error" if context.contract_of(where.path).enforce == "error" else "warning"
+
+
+def _is_hatch(tables: Tables, context: Context, site: Made) -> bool:
+    """Whether a site switches compiling off, where somebody asks for it or the contract allows it."""
+    if not is_off_switch(tables, site):
+        return False
+    code = ERRORS_CODE if site.name == "suppress_errors" else OFF_CODE
+    allowed = is_allowed(tables, context, site.where, code)
+    return allowed or not reading(tables).runs(site.where, site.line)
 
 
 def _is_called_by(tables: Tables, where: FunctionRef, sites: Sequence[Made]) -> bool:
@@ -239,7 +267,7 @@ def _broken(tables: Tables, context: Context, site: Made) -> str:
     home = contract.settings_site
     if home and site.module == DYNAMO and not is_named(tables.project, site.where, (home,)):
         return f"is set outside of `{home}`, the `settings-site` of the contract"
-    told = name in wanted and site.name not in DEFAULTS
+    told = name in wanted and _limit(name) not in DEFAULTS  # DYN511 is about those
     if told and value is not None and value.value != wanted[name]:
         return f"is set to {value.value!r}, and the contract says {wanted[name]!r}"
     return ""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
-from dynamo_lint.config import Settings
+from dynamo_lint.config import ConfigError, Settings, place_of
+from dynamo_lint.contract import KEY
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.distribution import Home, homes
 from dynamo_lint.findings import FileError, Finding, Span
+from dynamo_lint.guards import Identity, read_guards
 from dynamo_lint.lintrules import advice, lint_finding
 from dynamo_lint.recursion import with_deep_stack
 from dynamo_lint.regions.options import ENTRY
@@ -21,6 +24,7 @@ from dynamo_lint.run.fingerprints import with_fingerprints
 from dynamo_lint.run.named import Group, Judged, Reach, Verdict, on_named
 from dynamo_lint.run.reading import ALONE, Content, Effort, read_facts
 from dynamo_lint.sources import Sources
+from dynamo_lint.trouble import Trouble
 
 if TYPE_CHECKING:
     from dynamo_lint.index.ir import FileFacts
@@ -53,9 +57,10 @@ def _project_verdict(
 ) -> tuple[Verdict, Reach]:
     """The verdict on all files that were read, whichever of them were named."""
     shipped = () if settings.application else homes(str(found.root), found.files)
+    guards = accepted_guards(settings, found.root)
     store = effort.store
     if store is None:
-        verdict, regions = _judge(settings, content, sources, sources, effort, shipped)
+        verdict, regions = _judge(settings, content, sources, sources, effort, shipped, guards)
         return verdict, _reach(regions)
     circumstances = (
         settings.region_options,
@@ -64,6 +69,7 @@ def _project_verdict(
         settings.recompile_limit,
         settings.contract,
         shipped,
+        None if guards is None else tuple(sorted(guards)),
     )
     address = key("judged", content.address, *circumstances)
     latest = key("latest", list(content.places), sorted(content.unreadable.items()), *circumstances)
@@ -78,7 +84,7 @@ def _project_verdict(
     if kept is not None:
         return kept
     watched, notes = sources.watched(), Recorder()
-    verdict, regions = _judge(settings, content, sources, watched, effort, shipped, notes)
+    verdict, regions = _judge(settings, content, sources, watched, effort, shipped, guards, notes)
     resolved.keep(store, content, settings.region_options, regions)
     reach = _reach(regions)
     packed = Codec(Reach).encode(reach)
@@ -87,6 +93,19 @@ def _project_verdict(
     said = Codec(Kept).encode(Kept(verdict, place.hex()))
     verdicts.keep(store, latest, address, said, content, watched, notes)
     return verdict, reach
+
+
+def accepted_guards(settings: Settings, root: Path) -> frozenset[Identity] | None:
+    """The guarded values that the contract lists; None if it names no file. Raises a `Trouble`."""
+    named = settings.contract.guard_surface
+    if not isinstance(named, str):
+        return None
+    try:
+        return read_guards((settings.folder / named).absolute(), root)
+    except Trouble as trouble:
+        keys = KEY, "guard-surface"
+        place = f"{place_of(settings.source, *keys)}: " if settings.source else ""
+        raise ConfigError(f"{place}{'.'.join(keys)}: {trouble}") from None
 
 
 def _loaded(store: Store, data: bytes | None) -> tuple[Verdict, Reach] | None:
@@ -108,6 +127,7 @@ def _judge(
     watched: Sources,
     effort: Effort,
     shipped: tuple[Home, ...],
+    guards: frozenset[Identity] | None,
     notes: Recorder | None = None,
 ) -> tuple[Verdict, Regions]:
     """Judge everything; what is asked of facts is put into `notes`, and `watched` is asked for text then."""
@@ -116,7 +136,8 @@ def _judge(
 
     gathering = GrowingTables(READINGS)
     facts = read_facts(content, sources, effort, gathering.add)
-    return with_deep_stack(lambda: _judge_facts(settings, facts, gathering.tables, watched, shipped, notes))
+    tables = gathering.tables
+    return with_deep_stack(lambda: _judge_facts(settings, facts, tables, watched, shipped, guards, notes))
 
 
 def _judge_facts(
@@ -125,12 +146,13 @@ def _judge_facts(
     gathered: FilledTables,
     sources: Sources,
     shipped: tuple[Home, ...],
+    guards: frozenset[Identity] | None,
     notes: Recorder | None,
 ) -> tuple[Verdict, Regions]:
     from dynamo_lint.regions.resolve import resolve
 
     project, regions = resolve(facts, settings.region_options, notes, gathered)
-    raw, programs = _hazards(settings, project, regions, sources, shipped)
+    raw, programs = _hazards(settings, project, regions, sources, shipped, guards)
     raw += _unresolved(regions)
     verdict = Verdict(
         findings=tuple(with_fingerprints(raw)),
@@ -158,7 +180,12 @@ def _reach(regions: Regions) -> Reach:
 
 
 def _hazards(
-    settings: Settings, project: Project, regions: Regions, sources: Sources, shipped: tuple[Home, ...]
+    settings: Settings,
+    project: Project,
+    regions: Regions,
+    sources: Sources,
+    shipped: tuple[Home, ...],
+    guards: frozenset[Identity] | None,
 ) -> tuple[list[Finding], list[Unresolved]]:
     """The findings of the rules, and the programs that were not followed to their end."""
     from dynamo_lint.state.environment_writes import environment_writes
@@ -181,6 +208,7 @@ def _hazards(
         recompile_limit=settings.recompile_limit,
         configured_limit=settings.recompile_limit,
         contract=settings.contract,
+        guards=guards,
         own_contracts=tuple(own_contracts(settings.contract, project)),
     )
     tables = build(project, regions, sources.text, settings.torch_version)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
@@ -15,6 +16,9 @@ from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped,
 from dynamo_lint.regions.options import Idle, RegionOptions
 from dynamo_lint.run.reading import Content, Effort, read_facts
 from dynamo_lint.sources import Sources
+
+if TYPE_CHECKING:
+    from dynamo_lint.state.guard_surface import Read
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,23 @@ def regions_of(settings: Settings, content: Content, sources: Sources, effort: E
     if store is not None:
         keep(store, content, options, regions)
     return regions
+
+
+def surface_of(settings: Settings, content: Content, sources: Sources, effort: Effort) -> tuple[Read, ...]:
+    """The Python values that compiled code reads in these files."""
+    from dynamo_lint.program.tables import READINGS, GrowingTables
+    from dynamo_lint.regions.resolve import resolve
+    from dynamo_lint.state.guard_surface import guard_surface
+    from dynamo_lint.state.tables import build
+
+    gathering = GrowingTables(READINGS)
+    facts = read_facts(content, sources, effort, gathering.add)
+
+    def surface() -> tuple[Read, ...]:
+        project, regions = resolve(facts, settings.region_options, gathered=gathering.tables)
+        return guard_surface(build(project, regions, sources.text, settings.torch_version))
+
+    return with_deep_stack(surface)
 
 
 def keep(store: Store, content: Content, options: RegionOptions, regions: Regions) -> None:

@@ -218,7 +218,10 @@ def _lookup(ev: Evaluator, function: str, node: ast.Call, parts: list[ast.expr])
         case "delattr":
             return Value()
         case _:
-            return ev.load_place(place, node)
+            loaded = ev.load_place(place, node)
+            # What has no value before the call is of the kind of its stand-in: `getattr(self, "n", 0)`.
+            known = loaded.kinds or value.kinds - {Kind.NONE}
+            return replace(loaded, kinds=known)
 
 
 def _builtin(ev: Evaluator, name: str, node: ast.Call, args: list[ast.expr]) -> Value | None:

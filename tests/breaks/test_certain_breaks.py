@@ -177,3 +177,45 @@ def test_a_message_names_the_line_of_the_break(tmp_path: Path) -> None:
     (message,) = said(tmp_path, "logger.info('a layer')")
     line = (tmp_path / "model.py").read_text().split("\n").index("            logger.info('a layer')") + 1
     assert f"`logger.info('a layer')` of `Model.forward` (line {line}), in a loop or a `try`" in message
+
+
+ADDRESS = """
+import torch
+
+
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        {body}
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+@torch.compile
+def scale(x):
+    return Scale.apply(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "breaks"),
+    [
+        ("if x.data_ptr(): x = x + 1", False),
+        ("if not x.data_ptr() or x.ndim < 2: return x", False),
+        ("there = bool(x.data_ptr())", False),
+        ("address = x.data_ptr()\n        if address: x = x + 1", False),
+        ("x = x + 1 if x.data_ptr() else x", False),
+        ("address = x.data_ptr()", False),
+        ("if x.data_ptr() % 16: x = x + 1", True),
+        ("x = x + x.data_ptr()", True),
+        ("address = x.data_ptr()\n        if address: launch(address)", True),
+    ],
+)
+def test_an_address_that_is_only_a_truth_value_is_no_break(body: str, breaks: bool, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(ADDRESS.format(body=body))
+    found = discover((tmp_path,), [], force_exclude=False)
+    report = check(Settings(), found, catalogue(), Sources(found.root))
+    assert ["DYN405" for one in report.findings if one.code == "DYN405"] == ["DYN405"] * breaks

@@ -60,6 +60,8 @@ def project(here: Path) -> Path:
             '[contract]\neager-islands = ["pkg.moe:eager", "pkg.moe:Counter.forwad"]',
             '"pkg.moe:Counter.forwad" matches nothing: no class or function has this name; did you mean',
         ),
+        ('contract = { off-sites = ["pkg.moe:rap"] }', "did you mean 'pkg.moe:wrap'?"),
+        ('contract = { dynamic-axes = ["pkg.moe:x#0"] }', "no code marks this axis"),
         ('[contract.expected-breaks]\n"pkg/mo.py" = 2', "there is no such file below"),
         ('[contract.expected-breaks]\n"pkg/mo.py" = 2', "did you mean 'pkg/moe.py'?"),
         ('[contract.expected-breaks]\n"pkg/moe.py:rap" = 2', "no such function; did you mean 'wrap'?"),

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ import yaml
 
 from dynamo_lint import REPOSITORY, __version__, cli
 from dynamo_lint.config import KEYS
+from dynamo_lint.contract import Contract
 from dynamo_lint.pages import load_pages
 from dynamo_lint.selectors import catalogue
 from tests.commands.test_cli import COUNTER
@@ -110,6 +112,12 @@ def test_every_configuration_key_and_output_format_is_in_the_reference() -> None
         if key == "output-format":
             for name in about.choices:
                 assert f"| `{name}` |" in formats
+
+
+def test_every_key_of_a_contract_is_in_the_reference() -> None:
+    reference = (ROOT / "docs/reference/configuration.md").read_text(encoding="utf-8")
+    for one in fields(Contract):
+        assert f"`{one.name.replace('_', '-')}`" in reference
 
 
 def test_every_command_in_the_docs_is_one_that_we_understand() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.config import Settings
+from dynamo_lint.contract import Contract
 from dynamo_lint.discovery import discover
 from dynamo_lint.run.check import check
 from dynamo_lint.selectors import catalogue
@@ -102,3 +103,41 @@ apart = torch.compile(torch.nn.ReLU(), recompile_limit=32)
     told = {line: one.message.partition(", and ")[2] for line, one in raised.items()}
     assert told == {4: "hides DYN101 at a.py:13", 18: "", 19: ""}
     assert [one.message for one in raised[4].related] == ["recompiles: DYN101 Net.calls"]
+
+
+def test_a_contract_that_is_enforced_makes_errors_and_names_what_torch_does_by_itself(tmp_path: Path) -> None:
+    text = """
+import torch
+
+
+def configure():
+    torch._dynamo.config.suppress_errors = False
+
+
+@torch.compile
+def scale(x):
+    return x * 2
+
+
+scale(torch.ones(3))
+configure()
+"""
+    (tmp_path / "a.py").write_text(text)
+    found = discover((tmp_path,), [], force_exclude=False)
+    contract = Contract(
+        settings=(("automatic_dynamic_shapes", False),), settings_site="a:configure", enforce="error"
+    )
+    report = check(Settings(contract=contract), found, catalogue(), Sources(found.root))
+    assert [(one.span.line, one.severity, one.message) for one in report.findings] == [
+        (
+            5,
+            "error",
+            "no code sets `automatic_dynamic_shapes`, which the contract says is False, and torch's own "
+            "default is True",
+        ),
+        (
+            15,
+            "error",
+            "`configure`, the contract's `settings-site`, is called after compiled code, at line 14",
+        ),
+    ]

@@ -148,3 +148,276 @@ import torch
 
 if os.environ.get("USE_COMPILE"):
     net = torch.compile(torch.nn.Linear(3, 3))
+# %% a flag of argparse that is on by default
+import argparse
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--eager", action="store_true", default=True)
+    args = parser.parse_args()
+    if args.eager:
+        torch._dynamo.config.disable = True  # expect: DYN504
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main()
+# %% a flag whose default is set apart
+import argparse
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--compile", action="store_true")
+    parser.set_defaults(compile=False)
+    args, rest = parser.parse_known_args()
+    if not args.compile:
+        torch._dynamo.config.disable = True  # expect: DYN504
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main()
+# %% a test of which nothing is known
+def main(arguments):
+    if torch.cuda.is_available():
+        torch._dynamo.config.disable = True  # expect: DYN504 note
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main(None)
+# %% a key of a file of settings that leaves it off
+import yaml
+
+def main():
+    config = yaml.safe_load(open("config.yaml"))
+    if not config["compile"]:
+        torch._dynamo.config.disable = True  # expect: DYN504
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main()
+# file: config.yaml
+model: big
+compile: false
+# %% beside the places of the contract
+# contract: off-sites = ["program:main"]
+import argparse
+
+def setup(args):
+    if args.eager:
+        torch._dynamo.config.disable = True  # expect: DYN504
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"  # expect: DYN504
+
+def build(args):
+    return torch.compile(Net(), disable=args.eager)  # expect: DYN504
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--eager", action="store_true")
+    args = parser.parse_args()
+    setup(args)
+    if args.eager:
+        torch._dynamo.config.disable = True
+        torch.compiler.set_stance("force_eager")
+    build(args)(torch.ones(3))
+
+main()
+# %% a hatch that the contract forbids
+# contract: off-switches = "forbid"
+COMPILE = os.environ.get("NO_COMPILE") != "1"
+
+def build():
+    net = Net()
+    if os.environ.get("NO_COMPILE") != "1":
+        net.compile()  # expect: DYN504
+    return torch.compile(Net(), disable=not COMPILE)  # expect: DYN504
+# %% a hatch by a return, by an option and by a helper
+# contract: off-switches = "forbid"
+import argparse
+
+def wanted():
+    return os.environ.get("NO_COMPILE", "0") == "0"
+
+def build(args):
+    net = Net()
+    if args.no_compile:
+        return net
+    return torch.compile(net)  # expect: DYN504
+
+def other():
+    return torch.compile(Net()) if wanted() else Net()  # expect: DYN504
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--no-compile", action="store_true")
+    build(parser.parse_args())
+    if False:
+        torch._dynamo.config.disable = True  # expect: DYN504
+
+main()
+# %% quiet: a flag of argparse that is off by default
+import argparse
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--no-compile", action="store_true")
+    args = parser.parse_args()
+    if args.no_compile:
+        torch._dynamo.config.suppress_errors = True
+        torch._dynamo.config.disable = True
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main()
+# %% quiet: either way of a flag, compiled by default
+import argparse
+
+def parse():
+    parser = argparse.ArgumentParser()
+    group = parser.add_argument_group("compiler")
+    group.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True)
+    group.add_argument("--keep", dest="keep_compiled", action="store_false")
+    return parser.parse_known_args()[0]
+
+class Trainer:
+    def __init__(self, args):
+        self.args = args
+        self.eager = not args.compile
+
+    def setup(self):
+        if not self.args.compile or not self.args.keep_compiled:
+            torch._dynamo.config.disable = True
+        if self.eager:
+            torch.compiler.set_stance("force_eager")
+
+    def run(self):
+        net = torch.compile(Net())
+        net(torch.ones(3))
+
+def main():
+    args = parse()
+    trainer = Trainer(args)
+    trainer.setup()
+    trainer.run()
+
+main()
+# %% quiet: a flag that is handed on
+import argparse
+
+def setup(no_compile, debug=False):
+    if no_compile or debug:
+        torch._dynamo.config.disable = True
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--no-compile", action="store_true")
+    parser.set_defaults(no_compile=False)
+    args = parser.parse_args()
+    setup(args.no_compile)
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main()
+# %% quiet: a mode that by default is another
+import argparse
+
+def configure(args):
+    match args.mode:
+        case "off":
+            torch.compiler.set_stance("force_eager")
+    if vars(args)["mode"] in ("off", "debug") or getattr(args, "mode", None) == "off":
+        torch._dynamo.config.disable = True
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mode", default="default", choices=["default", "off", "debug"])
+    configure(parser.parse_args())
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main()
+# %% quiet: a flag of click
+import click
+
+@click.command()
+@click.option("--no-compile", is_flag=True, help="run eagerly")
+@click.option("--fast/--slow", default=True)
+def main(no_compile, fast):
+    if no_compile:
+        torch._dynamo.config.disable = True
+    if not fast:
+        torch._dynamo.config.disable = True
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main()
+# %% quiet: a flag of typer
+import typer
+
+app = typer.Typer()
+
+@app.command()
+def main(no_compile: bool = typer.Option(False, "--no-compile"), eager: bool = False):
+    if no_compile or eager:
+        torch._dynamo.config.disable = True
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main()
+# %% quiet: a field of a dataclass, from the command line
+import dataclasses
+from transformers import HfArgumentParser
+
+@dataclasses.dataclass
+class Options:
+    lr: float = 1e-3
+    no_compile: bool = dataclasses.field(default=False, metadata={"help": "run eagerly"})
+
+def main():
+    (options,) = HfArgumentParser(Options).parse_args_into_dataclasses()
+    if options.no_compile:
+        torch._dynamo.config.disable = True
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main()
+# %% quiet: keys of a file of settings
+import yaml
+
+def main():
+    config = yaml.safe_load(open("config.yaml"))
+    if not config["model"]["compile"] or config.get("eager", False):
+        torch._dynamo.config.disable = True
+    net = torch.compile(Net())
+    net(torch.ones(3))
+
+main()
+# file: config.yaml
+model:
+  compile: true
+eager: no
+# %% quiet: the places of the contract
+# contract: off-sites = ["program:main"]
+# contract: off-switches = "forbid"
+import sys
+
+def main():
+    net = Net()
+    if "--eager" in sys.argv:
+        torch._dynamo.config.disable = True
+        torch._dynamo.config.suppress_errors = True
+    if os.environ.get("NO_COMPILE") != "1":
+        net.compile()
+    net(torch.ones(3))
+
+main()
+# %% quiet: a device decides, not a switch
+# contract: off-switches = "forbid"
+def build():
+    net = Net()
+    if torch.cuda.is_available():
+        net.compile()
+    return net
+# %% quiet: compiled in any case
+# contract: off-switches = "forbid"
+def build(args):
+    torch._dynamo.config.disable = False
+    return torch.compile(Net(), disable=False, mode=os.environ.get("MODE", "default"))

@@ -85,3 +85,12 @@ def log():
     print(f"limit {limit + 8}")
     if limit > 8:
         raise SystemExit("do not raise the limit")
+# %% quiet: the contract names exactly that, by older and by whole names
+# contract: settings = { cache_size_limit = 64, "torch._dynamo.config.accumulated_recompile_limit" = 512 }
+torch._dynamo.config.cache_size_limit = 64
+torch._dynamo.config.recompile_limit = 64
+torch._dynamo.config.accumulated_cache_size_limit = 512
+fast = torch.compile(scale, recompile_limit=64)
+# %% more than the contract says, by an older name
+# contract: settings = { recompile_limit = 16 }
+torch._dynamo.config.cache_size_limit = 64  # expect: DYN511

@@ -93,6 +93,8 @@ def configure():
 
 def later():
     torch._dynamo.config.specialize_int = True  # expect: DYN512
+
+configure()
 # %% another value than the contract's
 # contract: settings = { automatic_dynamic_shapes = false, capture_scalar_outputs = true }
 def configure():
@@ -150,3 +152,255 @@ import torch
 
 def configure():
     torch._dynamo.config.capture_scalar_outputs = True
+# %% a line is missing, and the function is called
+# contract: settings = { automatic_dynamic_shapes = false, capture_scalar_outputs = true }
+# contract: settings-site = "program:configure"
+def configure():  # expect: DYN512
+    torch._dynamo.config.capture_scalar_outputs = True
+
+def main():
+    configure()
+    scale(torch.ones(3))
+
+main()
+# %% no code makes any setting
+# file: job.py
+# contract: settings = { capture_scalar_outputs = true }
+import torch
+
+@torch.compile  # expect: DYN512
+def shift(x):
+    return x + 1
+# %% nobody calls the function
+# contract: settings-site = "program:configure"
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+def main():
+    scale(torch.ones(3))  # expect: DYN512
+
+main()
+# %% nobody calls the function, nor compiled code
+# contract: settings-site = "program:configure"
+def configure():  # expect: DYN512
+    torch._dynamo.config.capture_scalar_outputs = True
+# %% it is called too late
+# contract: settings-site = "program:configure"
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+def main():
+    scale(torch.ones(3))
+    configure()  # expect: DYN512
+
+if __name__ == "__main__":
+    main()
+# %% it is called too late, behind a call by way of a model
+# contract: settings-site = "program:configure"
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return scale(self.inner(x))
+
+class Trainer:
+    def __init__(self):
+        self.net = Net()
+        self.warm(torch.ones(3))
+        configure()  # expect: DYN512
+
+    def warm(self, x):
+        return self.net(x)
+
+Trainer()
+# %% it is called under a condition
+# contract: settings-site = "program:configure"
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+def main():
+    if torch.cuda.is_available():
+        configure()  # expect: DYN512
+    scale(torch.ones(3))
+
+main()
+# %% a setting is made under a condition
+# contract: settings = { capture_scalar_outputs = true }
+# contract: settings-site = "program:configure"
+def configure():
+    if torch.cuda.is_available():
+        torch._dynamo.config.capture_scalar_outputs = True  # expect: DYN512
+
+def main():
+    configure()
+    scale(torch.ones(3))
+
+main()
+# %% one of two scripts does without
+# file: setup.py
+# contract: settings-site = "setup:configure"
+import torch
+
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True
+# file: model.py
+import torch
+
+@torch.compile
+def step(x):
+    return x * 2
+# file: train.py
+# contract: settings-site = "setup:configure"
+import torch
+from model import step
+from setup import configure
+
+if __name__ == "__main__":
+    configure()
+    step(torch.ones(3))
+# file: evaluate.py
+# contract: settings-site = "setup:configure"
+import torch
+from model import step
+
+if __name__ == "__main__":
+    step(torch.ones(3))  # expect: DYN512
+# %% one of two scripts does without, and both run the same loop
+# file: loop.py
+# contract: settings-site = "loop:configure"
+import torch
+
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+@torch.compile
+def step(x):
+    return x * 2
+
+def run(batches):
+    for batch in batches:
+        step(batch)
+# file: train.py
+# contract: settings-site = "loop:configure"
+import torch
+from loop import configure, run
+
+def main():
+    configure()
+    run([torch.ones(3)])
+
+if __name__ == "__main__":
+    main()
+# file: evaluate.py
+# contract: settings-site = "loop:configure"
+import torch
+from loop import run
+
+def main():
+    run([torch.ones(3)])  # expect: DYN512
+
+if __name__ == "__main__":
+    main()
+# %% quiet: all is made before
+# contract: settings = { automatic_dynamic_shapes = false, capture_scalar_outputs = true, recompile_limit = 16 }
+# contract: settings-site = "program:configure"
+def configure():
+    torch._dynamo.config.automatic_dynamic_shapes = False
+    setattr(torch._dynamo.config, "capture_scalar_outputs", True)
+
+def main():
+    configure()
+    scale(torch.ones(3))
+
+if __name__ == "__main__":
+    main()
+# %% quiet: torch has that value by itself
+# contract: settings = { suppress_errors = false, automatic_dynamic_shapes = true }
+def main():
+    scale(torch.ones(3))
+
+main()
+# %% quiet: the names stand in a table
+# contract: settings = { capture_scalar_outputs = true }
+WANTED = {"capture_scalar_outputs": True}
+for name, value in WANTED.items():
+    setattr(torch._dynamo.config, name, value)
+scale(torch.ones(3))
+# %% quiet: a file that is imported calls it
+# file: setup.py
+# contract: settings-site = "setup:configure"
+import torch
+
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+configure()
+# file: train.py
+# contract: settings-site = "setup:configure"
+import setup
+import torch
+
+@torch.compile
+def step(x):
+    return x * 2
+
+if __name__ == "__main__":
+    step(torch.ones(3))
+# %% quiet: by way of another function, before the loop
+# contract: settings-site = "program:configure"
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+class Trainer:
+    def __init__(self):
+        self.prepare()
+
+    def prepare(self):
+        configure()
+
+    def run(self):
+        for _ in range(3):
+            scale(torch.ones(3))
+
+Trainer().run()
+# %% quiet: compiled code is called under the same condition
+# contract: settings-site = "program:configure"
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+def main():
+    if torch.cuda.is_available():
+        configure()
+        scale(torch.ones(3))
+
+main()
+# %% quiet: a test may do without
+# file: test_step.py
+# contract: settings-site = "test_step:configure"
+import torch
+
+def configure():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+@torch.compile
+def step(x):
+    return x * 2
+
+def test_step():
+    step(torch.ones(3))
+# %% quiet: both branches make it
+# contract: settings = { capture_scalar_outputs = true }
+# contract: settings-site = "program:configure"
+def configure():
+    if torch.cuda.is_available():
+        torch._dynamo.config.capture_scalar_outputs = True
+    else:
+        torch._dynamo.config.capture_scalar_outputs = True
+
+configure()
+scale(torch.ones(3))

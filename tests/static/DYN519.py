@@ -21,7 +21,7 @@ def one(x_ptr, n, BLOCK: tl.constexpr):
 # contract: max-autotune-configs = 8
 MANY = [triton.Config({"BLOCK": b}, num_warps=w) for b in (32, 64, 128) for w in (2, 4, 8)]
 
-@triton.autotune(configs=MANY, key=["dim"])  # expect: DYN519 note
+@triton.autotune(configs=MANY, key=["dim"])  # expect: DYN519
 @triton.jit
 def one(x_ptr, dim, BLOCK: tl.constexpr):
     pass
