@@ -36,7 +36,10 @@ PARTS = {
 }
 """What is run of commands for a shell that may not be there."""
 PLACEHOLDERS = {"PATH…": "src", "NAME": "MoE.forward", "CODE": "DYN101"}
-FOREIGN = {"--nproc-per-node", "--quiet", "--snapshot-update", "--check", "--all-under-torch"}
+FOREIGN = {
+    *("--nproc-per-node", "--quiet", "--snapshot-update", "--check", "--all-under-torch"),
+    *("--recorded", "--table"),
+}
 """Options of other programs."""
 
 MOE = """\

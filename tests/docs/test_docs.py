@@ -95,7 +95,8 @@ def test_every_rule_has_a_page_an_anchor_and_a_row_in_the_list(site: Path) -> No
 def test_front_matter_does_not_show_in_the_site(site: Path) -> None:
     for code, page in load_pages().items():
         text = (site / f"rules/{code}-{page.name}.md").read_text(encoding="utf-8")
-        assert text.startswith(f"# {code} {page.name}\n\n{page.summary}\n")
+        assert text.startswith(f"# {code} {page.name}\n\n")
+        assert f"\n| finds | {page.summary} |\n" in text
         assert "+++" not in text
 
 
