@@ -25,7 +25,7 @@ from dynamo_lint.pages import Page, parse_page  # noqa: E402
 from tools.tables import table  # noqa: E402
 
 IMAGES = "docs/images"
-BESIDES = ("bench/speed.md", "SECURITY.md", "CHANGELOG.md")
+BESIDES = ("bench/speed.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md")
 """Pages of the site that lie neither in docs/ nor in rules/."""
 LINK = re.compile(r"(\]\()([^)#:]+)((?:#[^)]*)?\))")
 NOT_RUN = "?"

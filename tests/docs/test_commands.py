@@ -38,7 +38,7 @@ PARTS = {
 PLACEHOLDERS = {"PATH…": "src", "NAME": "MoE.forward", "CODE": "DYN101"}
 FOREIGN = {
     *("--nproc-per-node", "--quiet", "--snapshot-update", "--check", "--all-under-torch"),
-    *("--recorded", "--table"),
+    *("--recorded", "--table", "--repo"),
 }
 """Options of other programs."""
 

@@ -47,9 +47,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_site_has_a_page_for_everything_and_for_each_rule(site: Path) -> None:
     for path in pages():
-        place = "pages/" if path == "docs/index.md" else path.removeprefix("docs/").removesuffix(".md") + "/"
-        file = site / ("" if path == "index.md" else place) / "index.html"
-        assert file.is_file(), path
+        place = "pages" if path == "docs/index.md" else path.removeprefix("docs/").removesuffix(".md")
+        assert (site / place.removesuffix("index") / "index.html").is_file(), path
 
 
 def test_every_rule_is_found_by_the_search(site: Path) -> None:
