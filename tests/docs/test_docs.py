@@ -153,7 +153,7 @@ def test_every_ci_snippet_is_valid_by_the_schema_of_its_service(name: str, tmp_p
     assert yaml.safe_load(SNIPPETS[name])
     schema = next((schema for prefix, schema in SCHEMAS.items() if name.startswith(prefix)), None)
     if schema is not None:
-        assert valid(file, schema) == ""
+        assert valid(schema, file) == ""
 
 
 def test_the_shell_lines_of_ci_snippets_parse() -> None:
@@ -185,10 +185,10 @@ def test_revisions_in_snippets_are_of_this_version() -> None:
             assert revision == __version__
 
 
-def valid(file: Path, schema: str) -> str:
+def valid(schema: str, *files: Path) -> str:
     """What check-jsonschema has to say; its schemas come with it, so nothing is fetched."""
     done = subprocess.run(
-        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)],
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *map(str, files)],
         capture_output=True,
         text=True,
         check=False,
@@ -198,7 +198,7 @@ def valid(file: Path, schema: str) -> str:
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").iterdir()), ids=lambda path: path.name)
 def test_a_workflow_of_our_own_is_valid_and_ends(path: Path) -> None:
-    assert valid(path, "vendor.github-workflows") == ""
+    assert valid("vendor.github-workflows", path) == ""
     assert all(job["timeout-minutes"] <= 60 for job in yaml.safe_load(path.read_text())["jobs"].values())
 
 
@@ -209,7 +209,7 @@ ACTION = ROOT / "action.yml"
 
 
 def test_action_is_valid_and_takes_no_input_into_its_shell_lines() -> None:
-    assert valid(ACTION, "vendor.github-actions") == ""
+    assert valid("vendor.github-actions", ACTION) == ""
     steps = yaml.safe_load(ACTION.read_text())["runs"]["steps"]
     scripts = [step["run"] for step in steps if "run" in step]
     assert len(scripts) == 3
