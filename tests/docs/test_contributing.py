@@ -68,6 +68,7 @@ def test_the_program_of_the_form_for_findings_is_one_that_torch_loses_nothing_in
     [
         (".github/ISSUE_TEMPLATE/[!c]*.yml", "vendor.github-issue-forms"),
         (".github/ISSUE_TEMPLATE/config.yml", "vendor.github-issue-config"),
+        (".github/dependabot.yml", "vendor.dependabot"),
         ("CITATION.cff", "vendor.citation-file-format"),
     ],
 )
