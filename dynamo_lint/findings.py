@@ -10,7 +10,7 @@ SEVERITIES = ("note", "warning", "error")
 """From harmless to fatal; a fail level compares positions in this tuple."""
 
 EFFECTS = ("storm", "per-value", "per-instance", "once", "break", "eager", "stale")
-"""The cost of a hazard, in one word; the words are defined in the README."""
+"""The cost of a hazard, in one word; docs/guides/findings.md defines the words."""
 
 
 @dataclass(frozen=True, slots=True)

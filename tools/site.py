@@ -1,16 +1,20 @@
 """Build the documentation as a folder of plain Markdown that any static site generator takes.
 
 The folder keeps the layout of the repository, so that links between README, docs/ and rules/ stay as
-they are: only README.md becomes index.md, and the front matter of a rule page becomes a table.
+they are: only README.md becomes index.md, and the front matter of a rule page becomes tables.
+`mkdocs build` makes the same pages into a site (tools/mkdocs_hooks.py).
 
     python tools/site.py FOLDER
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
+from collections.abc import Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,7 +25,11 @@ from dynamo_lint.pages import Page, parse_page  # noqa: E402
 from tools.tables import table  # noqa: E402
 
 IMAGES = "docs/images"
+BESIDES = ("bench/speed.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md")
+"""Pages of the site that lie neither in docs/ nor in rules/."""
 LINK = re.compile(r"(\]\()([^)#:]+)((?:#[^)]*)?\))")
+NOT_RUN = "?"
+"""What stands in rules/measured.json for a version that a program was not run under."""
 
 
 def pages() -> dict[str, str]:
@@ -31,22 +39,62 @@ def pages() -> dict[str, str]:
         path = file.relative_to(ROOT)
         name = path.with_name("index.md") if file.name == "README.md" else path
         site[name.as_posix()] = file.read_text(encoding="utf-8")
+    measured = json.loads((ROOT / "rules/measured.json").read_text(encoding="utf-8"))
     for file in sorted((ROOT / "rules").glob("*.md")):
-        site[f"rules/{file.name}"] = rule(parse_page(file.name, file.read_text(encoding="utf-8")))
-    site["CHANGELOG.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+        page = parse_page(file.name, file.read_text(encoding="utf-8"))
+        site[f"rules/{file.name}"] = rule(page, measured["rows"], list(measured["torch"]))
+    site |= {path: (ROOT / path).read_text(encoding="utf-8") for path in BESIDES}
     return {path: relinked(path, text, site) for path, text in site.items()}
 
 
-def rule(page: Page) -> str:
-    """A rule page with what its front matter knows."""
-    title, _, body = page.body.partition("\n")
-    facts = [("fix", {"display": "advice only"}.get(page.fix, page.fix))]
+def rule(page: Page, rows: Mapping[str, Mapping[str, str]], versions: list[str]) -> str:
+    """A rule page with what its front matter knows, and what each torch was measured to do."""
+    head, section, body = page.body.partition("\n## ")
+    facts = [("finds", page.summary.replace("|", "\\|")), ("fix", _fix(page.fix))]
     facts += [("graph break registry", ", ".join(page.gb))] if page.gb else []
-    facts += [
-        (f"`{row.effect}`", row.when + ("" if row.torch == "*" else f" (torch {row.torch})"))
-        for row in page.effects
-    ]
-    return f"{title}\n\n{page.summary}\n\n{table(('', ''), facts)}{body}"
+    parts = [head, table(("", ""), facts)]
+    if page.effects:
+        effects = [(row.when, f"`{row.effect}`", _range(row.torch)) for row in page.effects]
+        parts.append(table(("when", "effect", "torch"), effects))
+    text = "\n".join(parts) + section + body
+    changes = list(_changes(page.code, rows, versions))
+    if not changes:
+        return text
+    columns = ("program", "torch", "compiles", "graphs used", "breaks", "output", "effect")
+    known = f"{versions[0]} to {versions[-1]}"
+    introduction = f"Programs that do not cost the same under all versions of torch from {known}:"
+    return f"{text}\n## Under each torch\n\n{introduction}\n\n{table(columns, changes)}"
+
+
+def _fix(applicability: str) -> str:
+    return {
+        "safe": "`--fix`",
+        "unsafe": "`--fix --unsafe-fixes`",
+    }.get(applicability, "by hand; the page says how")
+
+
+def _range(specifier: str) -> str:
+    return "all" if specifier == "*" else f"`{specifier}`"
+
+
+def _changes(
+    code: str, rows: Mapping[str, Mapping[str, str]], versions: list[str]
+) -> Iterator[tuple[str, ...]]:
+    """A row for each cost of each program whose cost differs between the versions it was run under."""
+    for name, row in rows.items():
+        rule_code, _, program = name.partition(": ")
+        if rule_code != code:
+            continue
+        last, costs = NOT_RUN, []
+        for version in versions:
+            last = row.get(version, last)
+            if last != NOT_RUN:
+                costs.append((version, last))
+        stretches = [(cost, list(group)) for cost, group in groupby(costs, lambda pair: pair[1])]
+        if len(stretches) > 1:
+            for cost, run in stretches:
+                first, last = run[0][0], run[-1][0]
+                yield (program, first if first == last else f"{first} to {last}", *cost.split(" | "))
 
 
 def relinked(path: str, text: str, site: dict[str, str]) -> str:

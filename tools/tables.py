@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from inspect import cleandoc
+from pathlib import Path
 
 import click
 
@@ -12,6 +14,8 @@ from dynamo_lint.commands.help import sections
 from dynamo_lint.commands.output import toml
 from dynamo_lint.config import KEYS, Settings
 from dynamo_lint.pages import Page, load_pages
+
+BENCH = Path(__file__).resolve().parent.parent / "bench"
 
 
 def rules(up: str) -> str:
@@ -81,10 +85,52 @@ def _rules(up: str, pages: Iterable[Page]) -> str:
     return table(("code", "name", "finds"), rows)
 
 
+def truth(up: str) -> str:
+    """The rows of bench/agreement.tsv, with the share of programs on which linter and torch agree."""
+    head, *lines = (BENCH / "agreement.tsv").read_text(encoding="utf-8").splitlines()
+    cells = [line.split("\t") for line in lines]
+    rows = [(*row, _share(row[2], row[1])) for row in cells]
+    return table((*head.split("\t"), "share that agrees"), rows)
+
+
+def oracle(up: str) -> str:
+    """What the report of bench/oracle says of each library."""
+    text = (BENCH / "oracle/README.md").read_text(encoding="utf-8")
+    section = re.compile(r"^## (\S+, \w+)\n\n(\d+) of (\d+).*?^\| all \| (.*?) \|$", re.MULTILINE | re.DOTALL)
+    rows = []
+    for name, ran, tried, cells in section.findall(text):
+        _, true, missed, false, *_, precision, recall = cells.split(" | ")
+        rows.append((name, f"{ran} of {tried}", true, missed, false, precision, recall))
+    counts = r"(\d+) runs in all: (\d+) true, (\d+) missed, (\d+) false: precision (\S+), recall (\S+)\.\*\*"
+    (total,) = re.findall(counts, text)
+    rows.append(("all", *total))
+    return table(("compiled", "ran", "true", "missed", "false", "precision", "recall"), rows)
+
+
+def regions(up: str) -> str:
+    """The last row of bench/keys/SCORES.tsv."""
+    lines = (BENCH / "keys/SCORES.tsv").read_text(encoding="utf-8").splitlines()
+    _, functions, certain, likely, possible, wrong_certain, wrong_likely = lines[-1].split("\t")
+    rows = [
+        ("certain", certain, _share(certain, functions), wrong_certain),
+        ("likely or better", likely, _share(likely, functions), wrong_likely),
+        ("possible or better", possible, _share(possible, functions), ""),
+    ]
+    head = (f"{functions} functions of {len(lines) - 2} repositories", "found", "share", "wrong")
+    return table(head, rows)
+
+
+def _share(part: str, whole: str) -> str:
+    return f"{int(part) / int(whole):.1%}"
+
+
 TABLES: dict[str, Callable[[str], str]] = {
     "rules": rules,
     "lint-rules": lint_rules,
     "configuration": configuration,
     "options": options,
+    "oracle": oracle,
+    "regions": regions,
+    "truth": truth,
 }
 """By name; each takes the way from the file's folder to the root of the repository."""

@@ -38,7 +38,10 @@ PARTS = {
 }
 """What is run of commands for a shell that may not be there."""
 PLACEHOLDERS = {"PATH…": "src", "NAME": "MoE.forward", "CODE": "DYN101", "KEY": "fail-level"}
-FOREIGN = {"--nproc-per-node", "--quiet", "--snapshot-update", "--check", "--all-under-torch"}
+FOREIGN = {
+    *("--nproc-per-node", "--quiet", "--snapshot-update", "--check", "--all-under-torch"),
+    *("--recorded", "--table", "--repo"),
+}
 """Options of other programs."""
 
 MOE = """\

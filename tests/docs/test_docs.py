@@ -64,7 +64,7 @@ def test_every_link_of_the_site_leads_to_a_page_and_an_anchor_that_exist(site: P
     for file in files:
         text = file.read_text(encoding="utf-8")
         for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", re.sub(r"`[^`]*`", "", text)):
-            if target.startswith(REPOSITORY):
+            if target.startswith(REPOSITORY) and not target.startswith(f"{REPOSITORY}/issues?"):
                 inside = re.sub(r"^/(blob|tree)/main/", "", target.removeprefix(REPOSITORY))
                 assert (ROOT / inside).exists(), (file, target)
             elif not target.startswith("https://"):
@@ -100,7 +100,8 @@ def test_every_rule_has_a_page_an_anchor_and_a_row_in_the_list(site: Path) -> No
 def test_front_matter_does_not_show_in_the_site(site: Path) -> None:
     for code, page in load_pages().items():
         text = (site / f"rules/{code}-{page.name}.md").read_text(encoding="utf-8")
-        assert text.startswith(f"# {code} {page.name}\n\n{page.summary}\n")
+        assert text.startswith(f"# {code} {page.name}\n\n")
+        assert f"\n| finds | {page.summary} |\n" in text
         assert "+++" not in text
 
 
@@ -163,7 +164,7 @@ def test_every_ci_snippet_is_valid_by_the_schema_of_its_service(name: str, tmp_p
     assert yaml.safe_load(SNIPPETS[name])
     schema = next((schema for prefix, schema in SCHEMAS.items() if name.startswith(prefix)), None)
     if schema is not None:
-        assert valid(file, schema) == ""
+        assert valid(schema, file) == ""
 
 
 def test_the_shell_lines_of_ci_snippets_parse() -> None:
@@ -195,10 +196,10 @@ def test_revisions_in_snippets_are_of_this_version() -> None:
             assert revision == __version__
 
 
-def valid(file: Path, schema: str) -> str:
+def valid(schema: str, *files: Path) -> str:
     """What check-jsonschema has to say; its schemas come with it, so nothing is fetched."""
     done = subprocess.run(
-        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)],
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *map(str, files)],
         capture_output=True,
         text=True,
         check=False,
@@ -208,7 +209,7 @@ def valid(file: Path, schema: str) -> str:
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").iterdir()), ids=lambda path: path.name)
 def test_a_workflow_of_our_own_is_valid_and_ends(path: Path) -> None:
-    assert valid(path, "vendor.github-workflows") == ""
+    assert valid("vendor.github-workflows", path) == ""
     assert all(job["timeout-minutes"] <= 60 for job in yaml.safe_load(path.read_text())["jobs"].values())
 
 
@@ -219,7 +220,7 @@ ACTION = ROOT / "action.yml"
 
 
 def test_action_is_valid_and_takes_no_input_into_its_shell_lines() -> None:
-    assert valid(ACTION, "vendor.github-actions") == ""
+    assert valid("vendor.github-actions", ACTION) == ""
     steps = yaml.safe_load(ACTION.read_text())["runs"]["steps"]
     scripts = [step["run"] for step in steps if "run" in step]
     assert len(scripts) == 3  # to install, to lint, and the result

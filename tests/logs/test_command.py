@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import select
 import shutil
 import signal
@@ -269,6 +268,7 @@ class TestAtATerminal:
     def test_the_command_reads_it_and_ctrl_c_is_for_the_command(self, job: Path) -> None:
         code = "import time; print(input('name? '), flush=True); time.sleep(60)"
         words = ["-m", "dynamo_lint", "logs", "--no-lint", "--", sys.executable, "-c", code]
+        pty = pytest.importorskip("pty")  # Windows has none
         process, terminal = pty.fork()
         if process == 0:
             os.chdir(job)

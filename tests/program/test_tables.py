@@ -27,7 +27,7 @@ class Model(nn.Module):
 compiled = torch.compile(Model())
 """
 PLAIN = "def run(model, x=None): return model(x)\n"
-DEEP = "value = " + "[" * 90 + "Part" + "]" * 90 + "\n"
+DEEP = "value = " + "[" * 180 + "Part" + "]" * 180 + "\n"
 
 
 def gathered(files: dict[str, FileFacts]) -> GrowingTables:

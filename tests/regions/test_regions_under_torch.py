@@ -8,12 +8,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
+pytest.importorskip("torch")
+
 import torch
 
 from tests.programs import ASKING_WRAPPER, hot
 from tests.translated import NAMED, OURS, translated
-
-pytest.importorskip("torch")
 
 MODULE = """
 class Odd(nn.Module):

@@ -321,9 +321,9 @@ def test_a_page_explains_every_word_that_it_may_use() -> None:
     assert set(words.EFFECTS) == set(EFFECTS)
     assert set(words.SEVERITIES) == set(SEVERITIES)
     assert set(words.KINDS) == set(KINDS)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs/guides/findings.md").read_text(encoding="utf-8")
     for word, meaning in words.EFFECTS.items():
-        assert f"| `{word}` | {meaning} |" in readme
+        assert f"| `{word}` | {meaning} |" in guide
 
 
 def test_an_excerpt_marks_its_span_and_drops_what_all_lines_are_indented_by() -> None:

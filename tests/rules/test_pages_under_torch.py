@@ -56,8 +56,8 @@ class Page:
 def read(path: Path) -> Page:
     _, front, body = path.read_text(encoding="utf-8").split("+++\n", 2)
     facts = tomllib.loads(front)
-    title, *rest = re.split(r"^## ", body, flags=re.MULTILINE)
-    assert title.strip() == f"# {facts['code']} {facts['name']}"
+    head, *rest = re.split(r"^## ", body, flags=re.MULTILINE)
+    assert head.strip().splitlines()[0] == f"# {facts['code']} {facts['name']}"
     sections = dict(part.split("\n", 1) for part in rest)
     return Page(facts["code"], facts, sections)
 

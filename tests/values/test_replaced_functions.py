@@ -6,6 +6,9 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+
+pytest.importorskip("torch")
+
 import torch
 
 from tests.programs import hot
