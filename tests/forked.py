@@ -15,7 +15,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 LAUNCHER = '#!/bin/sh\nexec "{python}" -I -S "{file}" ask "{address}" "$@"\n'
 LATE = (
@@ -74,7 +74,6 @@ def serve(address: str, home: str) -> None:
     import gc
     import importlib
     import select
-    import signal
 
     sys.path[:1] = []
     before = list(sys.path)
@@ -85,7 +84,6 @@ def serve(address: str, home: str) -> None:
     sys.path[:] = before
     gc.collect()
     gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who answer
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
@@ -96,6 +94,15 @@ def serve(address: str, home: str) -> None:
                 listener.close()
                 _answer(connection)
             connection.close()
+            _reap()
+        _reap()
+
+
+def _reap() -> None:
+    """Take note of those who have answered: what they needed counts as time of this process."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _answer(connection: socket.socket) -> None:
@@ -103,7 +110,6 @@ def _answer(connection: socket.socket) -> None:
     import select
     import signal
 
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     size, streams, _, _ = socket.recv_fds(connection, 8, 3)
     text = b""
     while len(text) < int.from_bytes(size, "big"):
