@@ -62,7 +62,14 @@ def folder_for_caches(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyt
 def python_with_torch() -> Iterator[str]:
     """A Python that has imported torch already: see tests/forked.py."""
     pytest.importorskip("torch")
-    with forked.python_with_torch() as python:
+    with forked.python_with(forked.TORCH) as python:
+        yield python
+
+
+@pytest.fixture(scope="session")
+def python_with_linter() -> Iterator[str]:
+    """A Python that has imported the linter already: see tests/forked.py."""
+    with forked.python_with(forked.modules_of_linter()) as python:
         yield python
 
 

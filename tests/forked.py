@@ -1,9 +1,9 @@
-"""A Python that has torch already: programs run in forks of one process that has imported it.
+"""A Python that has torch or the linter already: programs run in forks of one process that has imported it.
 
-`python_with_torch()` gives the path of a program that takes the arguments of `python -c` and runs them in such a
+`python_with(names)` gives the path of a program that takes the arguments of `python -c` and runs them in such a
 fork, with its own folder, environment and streams, and ends as that ends. Importing torch and its compiler takes
-seconds, a fork takes none. What is about processes themselves (signals, groups, the import of torch) needs a real
-one. Where the system has no fork, it is Python itself.
+seconds, the linter some tenths of one, a fork takes none. What is about processes themselves (signals, groups, what is
+imported) needs a real one. Where the system has no fork, it is Python itself.
 
 This file is run as a program too, by path, so that nothing of the tests is in the process that is forked.
 """
@@ -14,11 +14,11 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 LAUNCHER = '#!/bin/sh\nexec "{python}" -I -S "{file}" ask "{address}" "$@"\n'
-LATE = (
+TORCH = (
     "functorch.compile",
     "torch._dynamo.backends.debugging",
     "torch._dynamo.repro.after_dynamo",
@@ -26,13 +26,27 @@ LATE = (
     "dynamo_lint.confirm.child.testimony",
 )
 """What a first compile imports, and what runs probes."""
+RUN_LINTER = "from dynamo_lint.cli import main; main()"
+"""What the command `dynamo-lint` runs."""
 LONGEST_NAP = 0.05
 """Seconds after which the end of a program is noticed at the latest."""
 
 
+def modules_of_linter() -> list[str]:
+    """The names of the modules of the linter but those that import torch."""
+    from pkgutil import walk_packages
+
+    import dynamo_lint
+
+    found = (module.name for module in walk_packages(dynamo_lint.__path__, "dynamo_lint."))
+    return [
+        name for name in found if not name.startswith(("dynamo_lint.confirm.child", "dynamo_lint.__main__"))
+    ]
+
+
 @contextmanager
-def python_with_torch() -> Iterator[str]:
-    """The path of a Python that runs `-c CODE ARGUMENT…` in a process that has torch, while this lasts."""
+def python_with(names: Iterable[str]) -> Iterator[str]:
+    """The path of a Python that runs `-c CODE ARGUMENT…` in a process with these modules, while this lasts."""
     import subprocess
     import tempfile
     from pathlib import Path
@@ -42,9 +56,10 @@ def python_with_torch() -> Iterator[str]:
     if not (hasattr(os, "fork") and hasattr(socket, "send_fds")):
         yield sys.executable
         return
-    with tempfile.TemporaryDirectory(prefix="torch-") as folder:
+    with tempfile.TemporaryDirectory(prefix="forked-") as folder:
         address, launcher = Path(folder, "address"), Path(folder, "python")
-        command = [sys.executable, __file__, "serve", str(address), str(Path(__file__).parent.parent)]
+        home = str(Path(__file__).parent.parent)
+        command = [sys.executable, __file__, "serve", str(address), home, *names]
         pipe = subprocess.PIPE
         with subprocess.Popen(
             command, env=environment(os.environ, folder), cwd=folder, stdin=pipe, stdout=pipe
@@ -69,8 +84,8 @@ def ask(address: str, arguments: list[str]) -> int:
         return int(connection.recv(16) or b"1")
 
 
-def serve(address: str, home: str) -> None:
-    """Import torch and what Dynamo loads late, then answer until standard input ends."""
+def serve(address: str, home: str, *names: str) -> None:
+    """Import modules, then answer until standard input ends."""
     import gc
     import importlib
     import select
@@ -78,7 +93,7 @@ def serve(address: str, home: str) -> None:
     sys.path[:1] = []
     before = list(sys.path)
     sys.path.append(home)
-    for name in LATE:
+    for name in names:
         importlib.import_module(name)
 
     sys.path[:] = before
@@ -137,8 +152,12 @@ def _run(asked: dict[str, object], streams: list[int]) -> None:
     from types import ModuleType
 
     os.setsid()
-    for number, stream in enumerate(streams):
+    for number, (stream, name) in enumerate(zip(streams, ("stdin", "stdout", "stderr"), strict=True)):
         os.dup2(stream, number)
+        errors = "backslashreplace" if name == "stderr" else "strict"
+        opened = open(number, "w" if number else "r", encoding="utf-8", errors=errors, closefd=False)
+        setattr(sys, name, opened)
+        setattr(sys, f"__{name}__", opened)
     os.chdir(asked["folder"])
     os.environ.clear()
     os.environ.update(asked["environment"])

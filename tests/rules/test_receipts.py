@@ -9,7 +9,12 @@ import pytest
 pytest.importorskip("torch")
 
 from tests import receipts
+from tests.confirm import test_exercised_under_torch as exercised
+from tests.confirm import test_pages_confirmed_under_torch as confirmed
+from tests.fixes import test_fixes_under_torch as rewritten
+from tests.fixes import test_pages_fixed_under_torch as fixed_pages
 from tests.fixes import test_truth_fixed_under_torch as fixed
+from tests.models import test_environment_under_torch as environment
 from tests.proof import Receipt
 from tests.rules import test_cases_under_torch as cases
 from tests.rules import test_pages_under_torch as pages
@@ -23,7 +28,13 @@ TEXTS = [("a.py", "x = 1")]
 def asked_for() -> set[str]:
     """The names of all rows that tests ask for."""
     classes = {param.values[:2] for param in [*cases.LOUD, *cases.QUIET]}
+    probes = (*exercised.NOT_EXERCISED, *exercised.EXERCISED, *exercised.REFUTED)
     return {
+        *map(exercised.recorded_as, probes),
+        *map(confirmed.recorded_as, confirmed.PAGES),
+        *rewritten.ROWS,
+        *map(fixed_pages.recorded_as, (*fixed_pages.AUTOMATIC, *fixed_pages.PROBES)),
+        *map(environment.recorded_as, (*environment.MEANT, *environment.LOADING)),
         *(fixed.recorded_as(case) for case in fixed.CASES if case.id in fixed.FIXED),
         *(cases.recorded_as(path, name) for path, name in classes),
         *(pages.recorded_as(code, section) for code in pages.PAGES for section in ("Hazard", "Fixed")),
@@ -105,6 +116,12 @@ def test_what_makes_the_table_runs_what_is_not_known_or_everything(
     receipts.runs_of(KEPT, texts, run, config(False, recorder))
     assert len(made) == runs
     assert [*recorder.rows] == [KEPT]
+
+
+@pytest.mark.usefixtures("table")
+@pytest.mark.parametrize("everything", [False, True])
+def test_an_outcome_of_other_texts_is_made_anew(everything: bool) -> None:
+    assert receipts.outcome_of(KEPT, [("a.py", "x = 2")], lambda: (1, "a"), config(everything)) == [1, "a"]
 
 
 @pytest.mark.usefixtures("table")
