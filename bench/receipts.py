@@ -22,11 +22,13 @@ from tests import receipts
 ASKING = (
     "tests/confirm/test_exercised_under_torch.py",
     "tests/confirm/test_pages_confirmed_under_torch.py",
+    "tests/doctor/test_logs_under_torch.py",
     "tests/fixes/test_fixes_under_torch.py",
     "tests/fixes/test_pages_fixed_under_torch.py",
     "tests/fixes/test_truth_fixed_under_torch.py",
     "tests/models/test_environment_under_torch.py",
     "tests/rules/test_cases_under_torch.py",
+    "tests/rules/test_fixtures_under_torch.py",
     "tests/rules/test_pages_under_torch.py",
 )
 """The tests that ask for receipts."""

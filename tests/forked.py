@@ -10,6 +10,7 @@ This file is run as a program too, by path, so that nothing of the tests is in t
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import socket
@@ -152,12 +153,8 @@ def _run(asked: dict[str, object], streams: list[int]) -> None:
     from types import ModuleType
 
     os.setsid()
-    for number, (stream, name) in enumerate(zip(streams, ("stdin", "stdout", "stderr"), strict=True)):
+    for number, stream in enumerate(streams):
         os.dup2(stream, number)
-        errors = "backslashreplace" if name == "stderr" else "strict"
-        opened = open(number, "w" if number else "r", encoding="utf-8", errors=errors, closefd=False)
-        setattr(sys, name, opened)
-        setattr(sys, f"__{name}__", opened)
     os.chdir(asked["folder"])
     os.environ.clear()
     os.environ.update(asked["environment"])
@@ -167,7 +164,7 @@ def _run(asked: dict[str, object], streams: list[int]) -> None:
     sys.argv[0] = option
     ways = os.environ.get("PYTHONPATH", "")
     sys.path[:0] = ["", *(ways.split(os.pathsep) if ways else ())]
-    sys.stdout.reconfigure(write_through=True)
+    _open_streams(unbuffered="PYTHONUNBUFFERED" in os.environ)
     main = sys.modules["__main__"] = ModuleType("__main__")
     status = 1
     try:
@@ -180,6 +177,22 @@ def _run(asked: dict[str, object], streams: list[int]) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
+
+
+def _open_streams(unbuffered: bool) -> None:
+    """Give the program streams of its own, as Python opens them: those of the server are about other files."""
+    for number, (name, errors) in enumerate(
+        {"stdin": "strict", "stdout": "strict", "stderr": "backslashreplace"}.items()
+    ):
+        raw = io.FileIO(number, "w" if number else "r", closefd=False)
+        buffer = (
+            raw if number and unbuffered else io.BufferedWriter(raw) if number else io.BufferedReader(raw)
+        )
+        stream = io.TextIOWrapper(
+            buffer, encoding="utf-8", errors=errors, line_buffering=number == 2, write_through=unbuffered
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,7 +26,7 @@ from dynamo_lint.render.text import summary
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean
-from tests.render.test_formats import ELSEWHERE, FIXABLE, SCHEMA
+from tests.render.test_formats import ELSEWHERE, FIXABLE, SARIF
 from tests.render.test_render import COUNTS, FILES, FINDINGS, HOT, REGIONS
 
 ROOT = Path("/project")
@@ -193,7 +192,7 @@ def messages(document: Any) -> list[str]:
 @given(texts)
 def test_sarif_stays_valid_and_has_no_links(text: str) -> None:
     document = json.loads(formats.render("sarif", *report(text)))
-    jsonschema.validate(document, SCHEMA)
+    SARIF.validate(document)
     assert "](" not in "".join(messages(document["runs"][0]["results"]))
 
 

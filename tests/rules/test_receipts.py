@@ -11,12 +11,14 @@ pytest.importorskip("torch")
 from tests import receipts
 from tests.confirm import test_exercised_under_torch as exercised
 from tests.confirm import test_pages_confirmed_under_torch as confirmed
+from tests.doctor import test_logs_under_torch as doctor
 from tests.fixes import test_fixes_under_torch as rewritten
 from tests.fixes import test_pages_fixed_under_torch as fixed_pages
 from tests.fixes import test_truth_fixed_under_torch as fixed
 from tests.models import test_environment_under_torch as environment
 from tests.proof import Receipt
 from tests.rules import test_cases_under_torch as cases
+from tests.rules import test_fixtures_under_torch as fixtures
 from tests.rules import test_pages_under_torch as pages
 
 STORM = Receipt(9, 12, limit=True, stale=False, breaks=1, break_ids=frozenset({"GB0059"}), calls=3)
@@ -33,6 +35,8 @@ def asked_for() -> set[str]:
         *map(exercised.recorded_as, probes),
         *map(confirmed.recorded_as, confirmed.PAGES),
         *rewritten.ROWS,
+        *map(doctor.recorded_as, doctor.REFUSED),
+        *(fixtures.recorded_as(twin, probe) for twin in fixtures.TWINS for probe in fixtures.PROBES),
         *map(fixed_pages.recorded_as, (*fixed_pages.AUTOMATIC, *fixed_pages.PROBES)),
         *map(environment.recorded_as, (*environment.MEANT, *environment.LOADING)),
         *(fixed.recorded_as(case) for case in fixed.CASES if case.id in fixed.FIXED),
