@@ -7,11 +7,15 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests import forked
 from tests.lints import Shared
+
+if TYPE_CHECKING:
+    from tests.translated import Translated
 
 # Each process that a test starts would compile the whole program anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -71,6 +75,15 @@ def python_with_linter() -> Iterator[str]:
     """A Python that has imported the linter already: see tests/forked.py."""
     with forked.python_with(forked.modules_of_linter()) as python:
         yield python
+
+
+@pytest.fixture
+def translated(request: pytest.FixtureRequest, tmp_path: Path) -> Translated:
+    """What Dynamo translates of a program: see tests/translated.py. A test may ask once."""
+    pytest.importorskip("torch")
+    from tests.translated import recorded
+
+    return recorded(request.node, tmp_path)
 
 
 @pytest.fixture

@@ -503,7 +503,7 @@ def test_mutated_files_never_crash(here: Path, capsys: pytest.CaptureFixture[str
 
     chance = random.Random(seed)
     originals = [path.read_bytes() for path in (Path(__file__).parent.parent / "cases").glob("*.py")]
-    for number in range(60):
+    for number in range(25):  # each night has three thousand of them
         (here / f"m{number}.py").write_bytes(mutated(chance.choice(originals), chance))
     status, _, said = lint(capsys)
     assert status in (0, 1)
