@@ -139,9 +139,10 @@ def report(text: str) -> tuple[Report, View]:
 
 def check_lines(text: str, commands: int = 0) -> None:
     """Only printable characters, tabs and line feeds, and no orders but our own."""
-    for line in text.split("\n"):
-        bad = {char for char in line if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - {"\t"}
-        assert not bad, line
+    bad = {char for char in set(text) if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - {
+        *"\t\n"
+    }
+    assert not bad, [line for line in text.split("\n") if bad & set(line)]
     orders = [line for line in text.split("\n") if ORDER.match(line)]
     assert len(orders) == commands, orders
 
