@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
+import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,10 +56,32 @@ def lints_are_shared(tmp_path_factory: pytest.TempPathFactory) -> None:
     Shared.folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "lints"
 
 
+@pytest.fixture(scope="session")
+def new_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """What makes an empty folder with a name that begins so.
+
+    pytest itself looks through all folders of a run for a number that is free, which takes longer for each.
+    """
+    base, numbers = tmp_path_factory.mktemp("tests"), itertools.count()
+
+    def make(name: str) -> Path:
+        folder = base / f"{name}{next(numbers)}"
+        folder.mkdir()
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, new_folder: Callable[[str], Path]) -> Path:
+    """An empty folder for a test."""
+    return new_folder(re.sub(r"\W", "_", request.node.name)[:30])
+
+
 @pytest.fixture(autouse=True)
-def folder_for_caches(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder_for_caches(new_folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the user of a test keeps caches: no test finds what another has left there."""
-    folder = tmp_path_factory.mktemp("caches")
+    folder = new_folder("caches")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
 
