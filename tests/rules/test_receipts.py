@@ -43,6 +43,7 @@ def asked_for() -> set[str]:
         *(fixed.recorded_as(case) for case in fixed.CASES if case.id in fixed.FIXED),
         *(cases.recorded_as(path, name) for path, name in classes),
         *(pages.recorded_as(code, section) for code in pages.PAGES for section in ("Hazard", "Fixed")),
+        *(pages.recorded_as(code, label) for code, label in pages.ROWS if label.endswith(pages.INDUCTOR)),
     }
 
 
