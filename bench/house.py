@@ -139,7 +139,7 @@ def measure(root: Path = ROOT) -> dict[str, list[str] | int]:
         inside = [path for path in sizes if path.startswith(f"{package}/")]
         figures[f"lines.{package}"] = sum(sizes[path] for path in inside)
         figures[f"modules.{package}"] = len(inside)
-    figures |= _arrow_figures(modules)
+    figures |= imports(modules)
     functions = [
         ((node.end_lineno or 0) - node.lineno + 1, f"{path}:{node.lineno} {node.name}")
         for path, node in _nodes(modules)
@@ -171,7 +171,8 @@ def measure(root: Path = ROOT) -> dict[str, list[str] | int]:
     return figures
 
 
-def _arrow_figures(modules: Mapping[str, ast.Module]) -> dict[str, list[str] | int]:
+def imports(modules: Mapping[str, ast.Module]) -> dict[str, list[str] | int]:
+    """Return the figures about imports: those around a corner, and those against the order of packages."""
     order: list[str] = tomllib.loads(LIMITS.read_text())["order"]
     place = {name: number for number, name in enumerate(order)}
     between: dict[str, set[str]] = defaultdict(set)

@@ -1,6 +1,6 @@
 """Makes tests/receipts.json: what the fixed programs, the cases and the pages come to under torch.
 
-`python bench/receipts.py` after one of them, or a fix, was edited; with the torch that pyproject.toml pins.
+`python bench/receipts.py` after one of them, a fix or what runs probes was edited; with the pinned torch.
 It runs the tests that ask for receipts, for these know the programs, and writes the table only if all of them
 pass. Only what the table does not know yet is run under torch, unless `--again`: five minutes of one core.
 """
@@ -20,9 +20,21 @@ sys.path.insert(0, str(ROOT))
 from tests import receipts
 
 ASKING = (
+    "tests/conditions/test_arguments.py",
+    "tests/confirm/test_exercised_under_torch.py",
+    "tests/confirm/test_pages_confirmed_under_torch.py",
+    "tests/doctor/test_logs_under_torch.py",
+    "tests/evaluation/test_flow_to_compile_sites.py",
+    "tests/fixes/test_fixes_under_torch.py",
+    "tests/fixes/test_pages_fixed_under_torch.py",
     "tests/fixes/test_truth_fixed_under_torch.py",
+    "tests/models/test_environment_under_torch.py",
+    "tests/regions/test_regions_under_torch.py",
     "tests/rules/test_cases_under_torch.py",
+    "tests/rules/test_fixtures_under_torch.py",
     "tests/rules/test_pages_under_torch.py",
+    "tests/values/test_records.py",
+    "tests/values/test_replaced_functions.py",
 )
 """The tests that ask for receipts."""
 

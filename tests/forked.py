@@ -1,24 +1,25 @@
-"""A Python that has torch already: programs run in forks of one process that has imported it.
+"""A Python that has torch or the linter already: programs run in forks of one process that has imported it.
 
-`python_with_torch()` gives the path of a program that takes the arguments of `python -c` and runs them in such a
+`python_with(names)` gives the path of a program that takes the arguments of `python -c` and runs them in such a
 fork, with its own folder, environment and streams, and ends as that ends. Importing torch and its compiler takes
-seconds, a fork takes none. What is about processes themselves (signals, groups, the import of torch) needs a real
-one. Where the system has no fork, it is Python itself.
+seconds, the linter some tenths of one, a fork takes none. What is about processes themselves (signals, groups, what is
+imported) needs a real one. Where the system has no fork, it is Python itself.
 
 This file is run as a program too, by path, so that nothing of the tests is in the process that is forked.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import socket
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 
 LAUNCHER = '#!/bin/sh\nexec "{python}" -I -S "{file}" ask "{address}" "$@"\n'
-LATE = (
+TORCH = (
     "functorch.compile",
     "torch._dynamo.backends.debugging",
     "torch._dynamo.repro.after_dynamo",
@@ -26,13 +27,27 @@ LATE = (
     "dynamo_lint.confirm.child.testimony",
 )
 """What a first compile imports, and what runs probes."""
+RUN_LINTER = "from dynamo_lint.cli import main; main()"
+"""What the command `dynamo-lint` runs."""
 LONGEST_NAP = 0.05
 """Seconds after which the end of a program is noticed at the latest."""
 
 
+def modules_of_linter() -> list[str]:
+    """The names of the modules of the linter but those that import torch."""
+    from pkgutil import walk_packages
+
+    import dynamo_lint
+
+    found = (module.name for module in walk_packages(dynamo_lint.__path__, "dynamo_lint."))
+    return [
+        name for name in found if not name.startswith(("dynamo_lint.confirm.child", "dynamo_lint.__main__"))
+    ]
+
+
 @contextmanager
-def python_with_torch() -> Iterator[str]:
-    """The path of a Python that runs `-c CODE ARGUMENT…` in a process that has torch, while this lasts."""
+def python_with(names: Iterable[str]) -> Iterator[str]:
+    """The path of a Python that runs `-c CODE ARGUMENT…` in a process with these modules, while this lasts."""
     import subprocess
     import tempfile
     from pathlib import Path
@@ -42,9 +57,10 @@ def python_with_torch() -> Iterator[str]:
     if not (hasattr(os, "fork") and hasattr(socket, "send_fds")):
         yield sys.executable
         return
-    with tempfile.TemporaryDirectory(prefix="torch-") as folder:
+    with tempfile.TemporaryDirectory(prefix="forked-") as folder:
         address, launcher = Path(folder, "address"), Path(folder, "python")
-        command = [sys.executable, __file__, "serve", str(address), str(Path(__file__).parent.parent)]
+        home = str(Path(__file__).parent.parent)
+        command = [sys.executable, __file__, "serve", str(address), home, *names]
         pipe = subprocess.PIPE
         with subprocess.Popen(
             command, env=environment(os.environ, folder), cwd=folder, stdin=pipe, stdout=pipe
@@ -69,23 +85,21 @@ def ask(address: str, arguments: list[str]) -> int:
         return int(connection.recv(16) or b"1")
 
 
-def serve(address: str, home: str) -> None:
-    """Import torch and what Dynamo loads late, then answer until standard input ends."""
+def serve(address: str, home: str, *names: str) -> None:
+    """Import modules, then answer until standard input ends."""
     import gc
     import importlib
     import select
-    import signal
 
     sys.path[:1] = []
     before = list(sys.path)
     sys.path.append(home)
-    for name in LATE:
+    for name in names:
         importlib.import_module(name)
 
     sys.path[:] = before
     gc.collect()
     gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who answer
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
@@ -96,6 +110,15 @@ def serve(address: str, home: str) -> None:
                 listener.close()
                 _answer(connection)
             connection.close()
+            _reap()
+        _reap()
+
+
+def _reap() -> None:
+    """Take note of those who have answered: what they needed counts as time of this process."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _answer(connection: socket.socket) -> None:
@@ -103,7 +126,6 @@ def _answer(connection: socket.socket) -> None:
     import select
     import signal
 
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     size, streams, _, _ = socket.recv_fds(connection, 8, 3)
     text = b""
     while len(text) < int.from_bytes(size, "big"):
@@ -142,7 +164,7 @@ def _run(asked: dict[str, object], streams: list[int]) -> None:
     sys.argv[0] = option
     ways = os.environ.get("PYTHONPATH", "")
     sys.path[:0] = ["", *(ways.split(os.pathsep) if ways else ())]
-    sys.stdout.reconfigure(write_through=True)
+    _open_streams(unbuffered="PYTHONUNBUFFERED" in os.environ)
     main = sys.modules["__main__"] = ModuleType("__main__")
     status = 1
     try:
@@ -155,6 +177,22 @@ def _run(asked: dict[str, object], streams: list[int]) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
+
+
+def _open_streams(unbuffered: bool) -> None:
+    """Give the program streams of its own, as Python opens them: those of the server are about other files."""
+    for number, (name, errors) in enumerate(
+        {"stdin": "strict", "stdout": "strict", "stderr": "backslashreplace"}.items()
+    ):
+        raw = io.FileIO(number, "w" if number else "r", closefd=False)
+        buffer = (
+            raw if number and unbuffered else io.BufferedWriter(raw) if number else io.BufferedReader(raw)
+        )
+        stream = io.TextIOWrapper(
+            buffer, encoding="utf-8", errors=errors, line_buffering=number == 2, write_through=unbuffered
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
 
 
 if __name__ == "__main__":

@@ -131,9 +131,10 @@ class Shared:
 
 def findings_about(case: Case, limit: int = LIMIT, torch_version: Version = USUAL) -> tuple[Finding, ...]:
     """The findings in the files of a program, given Dynamo's recompile limit and torch's version."""
-    for answer in Shared.load(case.digest):
-        if limit in answer.limits and answer.since <= torch_version < answer.until:
-            return answer.findings
+    for read in (Shared.answers.get, Shared.load):
+        for answer in read(case.digest) or ():
+            if limit in answer.limits and answer.since <= torch_version < answer.until:
+                return answer.findings
     AskedVersion.noted.clear()
     AskedLimit.told_apart = False
     with tempfile.TemporaryDirectory() as folder:

@@ -1,10 +1,14 @@
-"""What Dynamo itself translates of a program, to hold the compiled functions against."""
+"""What Dynamo itself translates of a program, to hold the compiled functions against.
+
+What it was seen to translate of a program before stands, but for a sample: see tests/receipts.py.
+"""
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -19,11 +23,18 @@ import torch
 from torch._dynamo.symbolic_convert import InstructionTranslatorBase
 
 from tests.programs import HEADER
+from tests.receipts import outcome_of, texts_of
 
+CODE = texts_of(Path(__file__))
+"""What runs a program and listens."""
 NAMED = pytest.mark.skipif(sys.version_info < (3, 11), reason="code objects have no qualified name before")
 """On what asks Dynamo by qualified names."""
 
 
+Translated = Callable[[str], set[str]]
+"""The functions of a program that Dynamo translates, by their qualified names; a fixture of tests/conftest.py."""
+PREFIX = "translated: "
+"""The rows of what was asked by a test begin so."""
 OURS = """
 def helper(x): return x * 2
 def other(x): return x + 1
@@ -46,6 +57,18 @@ def translations(path: Path) -> Iterator[set[str]]:
 
 
 COUNT = itertools.count()
+
+
+def recorded(test: pytest.Function, folder: Path) -> Translated:
+    """What answers a test, from the table or by a run in a folder."""
+    name = PREFIX + test.nodeid.partition("/")[2]
+    code = [*CODE, ("test", inspect.getsource(test.function))]
+
+    def asked(source: str) -> set[str]:
+        texts = [("m.py", HEADER + source), *code]
+        return set(outcome_of(name, texts, lambda: sorted(translated(source, folder)), test.config))
+
+    return asked
 
 
 def translated(source: str, folder: Path) -> set[str]:

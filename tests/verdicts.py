@@ -33,7 +33,7 @@ RAISES = "raises"
 """It raises when it is compiled: a fault of that torch, about which nothing is claimed."""
 COUNTED = ("graph_breaks",)
 """The themes in which every line that breaks a graph is marked, and nothing else makes a second graph."""
-SAMPLE = 16
+SAMPLE = 32
 """One of so many programs is run whatever the table says: it must say what Dynamo does."""
 
 _LACKS = re.compile(r"has no attribute|does not exist|unexpected keyword argument")

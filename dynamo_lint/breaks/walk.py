@@ -578,9 +578,9 @@ class _Walk(Forward[dict[str, Value], Truth]):
 
     def _asked(self, owner: ClassRef, node: ast.AST) -> None:
         """Ask an instance for an attribute: a class of the project may answer in a way of its own."""
-        if self.table.has("getattribute-is-traced"):
+        if self.project.method(owner, "__getattribute__") is None:
             return
-        if self.project.method(owner, "__getattribute__") is not None:
+        if not self.table.has("getattribute-is-traced"):
             self.note("protocol", node)
 
     def _answers_itself(self, owner: ClassRef) -> bool:

@@ -121,10 +121,13 @@ class Tracing(Stage):
 
     def _is_read_whole(self, value: Object) -> bool:
         """Whether this torch guards on all fields of an object that it meets: one of a frozen data class."""
-        if self.has("frozen-fields-are-unguarded") or not isinstance(value.kind, ClassRef):
+        if not isinstance(value.kind, ClassRef):
             return False
         decorators = self.project.class_(value.kind).decorators
-        return any(isinstance(one, Call) and ("frozen", Constant(True)) in one.keywords for one in decorators)
+        is_frozen = any(
+            isinstance(one, Call) and ("frozen", Constant(True)) in one.keywords for one in decorators
+        )
+        return is_frozen and not self.has("frozen-fields-are-unguarded")
 
     def _of_tensor_itself(self, source: Source, tensor: Tensor) -> None:
         """Guard on what Dynamo knows of a tensor; the cache itself holds the sizes of the arguments."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.programs import hot
+
+if TYPE_CHECKING:
+    from tests.translated import Translated
 
 # --- switches that compiled calls leave off -------------------------------------------------------------
 
@@ -92,11 +95,10 @@ def test_what_is_compiled_itself_may_be_called_with_anything() -> None:
     [*((source, LEFT) for source in QUIET.values()), *((source, MADE) for source in MADE_ONCE.values())],
     ids=[*(f"off: {name}" for name in QUIET), *(f"on: {name}" for name in MADE_ONCE)],
 )
-def test_dynamo_traces_what_is_switched_on_alone(source: str, expected: set[str], tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    from tests.translated import translated
-
-    assert translated(source, tmp_path) - {"Scale._call_impl"} == expected
+def test_dynamo_traces_what_is_switched_on_alone(
+    source: str, expected: set[str], translated: Translated
+) -> None:
+    assert translated(source) - {"Scale._call_impl"} == expected
 
 
 EITHER = """

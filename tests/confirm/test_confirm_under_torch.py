@@ -365,11 +365,11 @@ def test_a_probe_that_cannot_be_run_says_why(tmp_path: Path, probe: str, error: 
     assert error in reply.error
 
 
-def test_a_crash_is_a_reply_with_the_last_words(tmp_path: Path):
+def test_a_crash_is_a_reply_with_the_last_words(tmp_path: Path, python_with_torch: str):
     (tmp_path / "crash.py").write_text(
         "import os\nprint('last words')\ndef probe_crash():\n    os.kill(os.getpid(), 11)\n"
     )
-    reply = run(Request(str(tmp_path / "crash.py"), "probe_crash", str(tmp_path)), timeout=120)
+    reply = run(Request(str(tmp_path / "crash.py"), "probe_crash", str(tmp_path)), 120, python_with_torch)
     assert reply.error == "crashed with SIGSEGV while it ran without the compiler"
     assert "last words" in reply.detail
 

@@ -1,4 +1,7 @@
-"""Probes that never exercise a hazard: they neither refute its finding nor call it stale, and say what to do."""
+"""Probes that never exercise a hazard: they neither refute its finding nor call it stale, and say what to do.
+
+A probe that was judged as it stands before is judged again only for a sample: see tests/receipts.py.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from dynamo_lint.config import Settings
-from dynamo_lint.confirm.child.testimony import reply_to
-from dynamo_lint.confirm.model import Reply
-from dynamo_lint.confirm.probes import probes_of
-from dynamo_lint.confirm.run import report, requested
-from dynamo_lint.confirm.verdicts import Verdict
-from dynamo_lint.discovery import discover
 from dynamo_lint.findings import Finding
-from dynamo_lint.run.check import check
-from dynamo_lint.selectors import catalogue
-from dynamo_lint.sources import Sources
+from tests.confirm.judging import findings_in, judged
 
 COUNTER = """
 import torch
@@ -158,74 +152,74 @@ SOME_STEPS = """
 """
 
 
-def judged(folder: Path, program: str, probe: str, finding: Finding | None = None) -> Verdict:
-    """The verdict on the only finding in a program, or on one that is made up."""
+def verdict_on(
+    name: str, folder: Path, program: str, probe: str, config: pytest.Config, finding: Finding | None = None
+) -> tuple[str, str]:
+    """The verdict on the only finding in a program, or on one that is made up, and its reason."""
     (folder / "m.py").write_text(program)
-    (folder / "probes.py").write_text(
+    probes = folder / "probes.py"
+    probes.write_text(
         f"import torch\nimport m\n\n\ndef probe_it():{probe}    return call, [(torch.ones(2),)]\n"
     )
-    found = discover((folder,), [])
-    findings = check(Settings(), found, catalogue(), Sources(found.root)).findings
-    mine = [one for one in findings if one.span.path == "m.py"]
+    mine = [one for one in findings_in(folder) if one.span.path == "m.py"]
     if finding is not None:
         mine = [replace(finding, unit=one.unit, span=one.span, region=one.region) for one in mine]
-    (ref,) = probes_of(folder / "probes.py")
-    replies: list[Reply] = []
-
-    def write(reply: Reply) -> Reply:
-        replies.append(reply)
-        return reply
-
-    reply_to(requested(ref, mine, found.root), write)
-    assert replies[-1].error == ""
-    (verdict,) = report(ref, replies[-1], mine, found.root).verdicts
-    return verdict
+    done = judged(recorded_as(name), probes, mine, config)
+    assert done.error == ""
+    ((_, verdict, why),) = done.verdicts
+    return verdict, why
 
 
-@pytest.mark.parametrize(
-    ("program", "probe", "why"),
-    [
-        (COUNTER, RESET, "do not reset Dynamo between calls"),
-        (COUNTER, NEW_OBJECTS, "`A._n` never changed: 0"),
-        (COUNTER, FORCED_EAGER, "Dynamo compiled nothing in this probe"),
-        (COUNTER, EAGER_LATER, "`A._n` never changed: 0"),
-        (
-            BLOCKS,
-            WHOLE,
-            "the probe compiles `Model.forward`, and this is about `Block.forward` as it is compiled",
-        ),
-        (BLOCKS, WRAPPED, "the probe compiles `probe_it.<locals>.call`, and this is about `Block.forward`"),
-        (BLOCKS, ONE_BLOCK, "as when only some calls of `Block.forward` are compiled"),
-        (BLOCKS, EACH_BLOCK_ANEW, "no compiled code met two objects with different `Block.index`"),
-        (SAMPLER, ONE_STEP, "`Sampler.forward(rounds)` never changed: 2"),
-    ],
-    ids=[
-        "Dynamo is reset between calls",
-        "a new object for each call",
-        "all of it is forced to run eagerly",
-        "all but the first call is forced to run eagerly",
-        "the model as a whole instead of its blocks",
-        "a function around the model",
-        "one block of many",
-        "each block without the versions of the others",
-        "the same argument each time",
-    ],
-)
+def recorded_as(name: str) -> str:
+    """The name of the row of a probe."""
+    return f"exercised: {name}"
+
+
+NOT_EXERCISED = {
+    "Dynamo is reset between calls": (COUNTER, RESET, "do not reset Dynamo between calls"),
+    "a new object for each call": (COUNTER, NEW_OBJECTS, "`A._n` never changed: 0"),
+    "all of it is forced to run eagerly": (COUNTER, FORCED_EAGER, "Dynamo compiled nothing in this probe"),
+    "all but the first call is forced to run eagerly": (COUNTER, EAGER_LATER, "`A._n` never changed: 0"),
+    "the model as a whole instead of its blocks": (
+        BLOCKS,
+        WHOLE,
+        "the probe compiles `Model.forward`, and this is about `Block.forward` as it is compiled",
+    ),
+    "a function around the model": (
+        BLOCKS,
+        WRAPPED,
+        "the probe compiles `probe_it.<locals>.call`, and this is about `Block.forward`",
+    ),
+    "one block of many": (BLOCKS, ONE_BLOCK, "as when only some calls of `Block.forward` are compiled"),
+    "each block without the versions of the others": (
+        BLOCKS,
+        EACH_BLOCK_ANEW,
+        "no compiled code met two objects with different `Block.index`",
+    ),
+    "the same argument each time": (SAMPLER, ONE_STEP, "`Sampler.forward(rounds)` never changed: 2"),
+}
+EXERCISED = {
+    "the same object compiled again for each call": (COUNTER, AGAIN),
+    "each block": (BLOCKS, EACH_BLOCK),
+    "another argument each time": (SAMPLER, SOME_STEPS),
+}
+
+
+@pytest.mark.parametrize("name", NOT_EXERCISED)
 def test_a_probe_that_does_not_exercise_a_hazard_says_why(
-    program: str, probe: str, why: str, tmp_path: Path
+    name: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
-    verdict = judged(tmp_path, program, probe)
-    assert verdict.verdict == "unobserved"
-    assert why in verdict.why
+    program, probe, reason = NOT_EXERCISED[name]
+    verdict, why = verdict_on(name, tmp_path, program, probe, pytestconfig)
+    assert verdict == "unobserved"
+    assert reason in why
 
 
-@pytest.mark.parametrize(
-    ("program", "probe"),
-    [(COUNTER, AGAIN), (BLOCKS, EACH_BLOCK), (SAMPLER, SOME_STEPS)],
-    ids=["the same object compiled again for each call", "each block", "another argument each time"],
-)
-def test_a_probe_that_exercises_a_hazard_confirms_it(program: str, probe: str, tmp_path: Path) -> None:
-    assert judged(tmp_path, program, probe).verdict == "confirmed"
+@pytest.mark.parametrize("name", EXERCISED)
+def test_a_probe_that_exercises_a_hazard_confirms_it(
+    name: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    assert verdict_on(name, tmp_path, *EXERCISED[name], pytestconfig)[0] == "confirmed"
 
 
 OTHER = """
@@ -252,9 +246,12 @@ class A""",
 )
 
 
-@pytest.mark.parametrize("program", [COUNTER, "import functools\n" + DECORATED], ids=["plain", "decorated"])
+REFUTED = {"plain": COUNTER, "decorated": "import functools\n" + DECORATED}
+
+
+@pytest.mark.parametrize("name", REFUTED)
 def test_a_value_that_compiled_code_met_and_never_guarded_on_refutes_its_finding(
-    program: str, tmp_path: Path
+    name: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     made_up = Finding(
         "DYN102",
@@ -268,6 +265,6 @@ def test_a_value_that_compiled_code_met_and_never_guarded_on_refutes_its_finding
         "m.py::A.forward",
         "A.label",  # type: ignore[arg-type]
     )
-    verdict = judged(tmp_path, program, OTHER, made_up)
-    assert verdict.verdict == "refuted"
-    assert "`A.label` was 1, then 2, then 3" in verdict.why
+    verdict, why = verdict_on(name, tmp_path, REFUTED[name], OTHER, pytestconfig, made_up)
+    assert verdict == "refuted"
+    assert "`A.label` was 1, then 2, then 3" in why

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from dynamo_lint import cli
+from tests.forked import RUN_LINTER
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -92,14 +93,13 @@ def probe_kernel():
     return torch.compile(lambda x: torch.relu(x) * 2), [(torch.ones(2),)]
 """
 STAND_INS = {
-    "dynamo-lint": f'exec {sys.executable} -m dynamo_lint "$@"',
     "python": "cat job.log >&2",
     "kubectl": "cat job.log",
     "torchrun": "echo started",
     "pytest": "echo passed",
     "reviewdog": "cat",
 }
-"""Programs that the commands name."""
+"""Programs that the commands name, beside our own."""
 
 
 def text_of(document: Path) -> str:
@@ -167,7 +167,7 @@ def wrong(command: str, project: Path) -> str:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, python_with_linter: str) -> Path:
     probe, test = snippets(ROOT / "docs/guides/confirm.md", "python")
     log = (ROOT / "tests/logs/jobs/hit_limit.log").read_text()
     contents = {
@@ -185,7 +185,8 @@ def project(tmp_path: Path) -> Path:
     for name, content in contents.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
-    for name, script in STAND_INS.items():
+    linter = f'exec {python_with_linter} -c {shlex.quote(RUN_LINTER)} "$@"'
+    for name, script in {"dynamo-lint": linter, **STAND_INS}.items():
         program = tmp_path / "bin" / name
         program.parent.mkdir(exist_ok=True)
         program.write_text(f"#!/bin/sh\n{script}\n")

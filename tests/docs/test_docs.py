@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from dynamo_lint import REPOSITORY, __version__, cli
 from dynamo_lint.config import KEYS
@@ -198,13 +199,10 @@ def test_revisions_in_snippets_are_of_this_version() -> None:
 
 def valid(schema: str, *files: Path) -> str:
     """What check-jsonschema has to say; its schemas come with it, so nothing is fetched."""
-    done = subprocess.run(
-        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *map(str, files)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return "" if done.returncode == 0 else done.stdout + done.stderr
+    from check_jsonschema import main
+
+    done = CliRunner().invoke(main, ["--builtin-schema", schema, *map(str, files)])
+    return "" if done.exit_code == 0 else done.output
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").iterdir()), ids=lambda path: path.name)

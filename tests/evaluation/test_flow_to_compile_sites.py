@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.calls.test_protocols import GIVING
 from tests.conditions.test_constructor import RATE, TESTS
 from tests.conditions.test_select import PROGRAMS as BLOCKS
 from tests.programs import hot
-from tests.translated import NAMED, OURS, translated
+from tests.translated import NAMED, OURS, Translated
 from tests.values.test_reflection import ITSELF
 
 pytest.importorskip("torch")
@@ -345,9 +343,9 @@ PROGRAMS = {
 @NAMED
 @pytest.mark.parametrize(("source", "expected"), PROGRAMS.values(), ids=PROGRAMS)
 def test_dynamo_translates_what_is_carried_to_a_compile_site(
-    source: str, expected: set[str], tmp_path: Path
+    source: str, expected: set[str], translated: Translated
 ) -> None:
-    assert set(hot(OURS + NETS + source)) == translated(OURS + NETS + source, tmp_path) == expected
+    assert set(hot(OURS + NETS + source)) == translated(OURS + NETS + source) == expected
 
 
 COMPILERS = {
@@ -426,17 +424,17 @@ COMPILERS = {
 @NAMED
 @pytest.mark.parametrize(("source", "expected"), COMPILERS.values(), ids=COMPILERS)
 def test_dynamo_translates_what_is_compiled_under_other_names(
-    source: str, expected: set[str], tmp_path: Path
+    source: str, expected: set[str], translated: Translated
 ) -> None:
-    assert set(hot(OURS + NETS + source)) == translated(OURS + NETS + source, tmp_path) == expected
+    assert set(hot(OURS + NETS + source)) == translated(OURS + NETS + source) == expected
 
 
 @NAMED
 @pytest.mark.parametrize(("source", "expected"), BLOCKS.values(), ids=BLOCKS)
 def test_dynamo_translates_the_blocks_that_a_class_names(
-    source: str, expected: set[str], tmp_path: Path
+    source: str, expected: set[str], translated: Translated
 ) -> None:
-    assert translated(source, tmp_path) == expected
+    assert translated(source) == expected
 
 
 RUN = "def main(x):\n    model = Model()\n    train(model)\n    for part in (*model.layers, OtherLayer()): part(x)\n"
@@ -451,9 +449,9 @@ GIVEN = {
 @NAMED
 @pytest.mark.parametrize(("source", "expected"), GIVEN.values(), ids=GIVEN)
 def test_dynamo_translates_what_a_file_or_a_property_gives(
-    source: str, expected: set[str], tmp_path: Path
+    source: str, expected: set[str], translated: Translated
 ) -> None:
-    assert translated(source, tmp_path) == expected
+    assert translated(source) == expected
     assert {name for name in hot(source) if not name.startswith("OtherLayer")} == expected
 
 
@@ -530,10 +528,10 @@ def test_a_method_that_others_have_too_is_not_called_by_its_name_alone() -> None
     ("made", "runs"), [("Block()", False), ("Block(8, 0.0, False)", False), ("Net(0.1, True)", True)]
 )
 def test_dynamo_translates_what_a_rate_or_a_flag_turns_on(
-    test: str, made: str, runs: bool, tmp_path: Path
+    test: str, made: str, runs: bool, translated: Translated
 ) -> None:
     source = RATE.format(test=test, made=made) + "def main(x): net(x)\n"
-    assert ("slow" in translated(source, tmp_path)) is runs
+    assert ("slow" in translated(source)) is runs
 
 
 def test_a_key_that_is_also_bound_to_what_only_the_run_knows_picks_any_class() -> None:
@@ -586,10 +584,12 @@ class Heir(Base):
 
 
 @NAMED
-def test_dynamo_translates_what_a_decorated_method_runs_of_heirs_that_inherit_it(tmp_path: Path) -> None:
+def test_dynamo_translates_what_a_decorated_method_runs_of_heirs_that_inherit_it(
+    translated: Translated,
+) -> None:
     source = f"{INHERITED}def main(x):\n    Base()(x)\n    Heir()(x)\n"
     expected = {"Base.forward", "Base.scaled", "Heir.scaled", "helper"}
-    assert set(hot(OURS + source)) == translated(OURS + source, tmp_path) == expected
+    assert set(hot(OURS + source)) == translated(OURS + source) == expected
 
 
 @pytest.mark.parametrize("override", ["return helper(x)", "return self.outside(x)"])

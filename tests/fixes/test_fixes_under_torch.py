@@ -1,9 +1,13 @@
-"""Every fix under real torch: it compiles once and nobody can tell it from the program it replaced."""
+"""Every fix under real torch: it compiles once and nobody can tell it from the program it replaced.
+
+What was run as it stands, before and after the fix, is run again only for a sample: see tests/receipts.py.
+"""
 
 from __future__ import annotations
 
 import copy
 import difflib
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +21,7 @@ import torch
 from torch._dynamo.backends.registry import lookup_backend
 
 from tests.fixes.fixing import fixed
+from tests.receipts import outcome_of, texts_of
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 CALLS = 12
@@ -103,37 +108,41 @@ def test_the_edit_is_what_a_reviewer_saw(
     snapshot.assert_match("".join(difflib.unified_diff(before, after, n=1)), f"{program.stem}.diff")
 
 
-@each_program
-def test_the_fixed_program_compiles_once_and_equals_the_unfixed_one_run_eagerly(
-    program: Path, rewritten: dict[str, str]
-) -> None:
-    old, new = load(program.read_text()), load(rewritten[program.stem])
+def outcome(told: Callable[[str, str], Any], texts: tuple[str, str], name: str, config: pytest.Config) -> Any:
+    """What a function of this file tells of the text of a program and of its fixed one."""
+    named = [("old", texts[0]), ("new", texts[1]), *texts_of(Path(__file__))]
+    return outcome_of(recorded_as(name, told), named, lambda: told(*texts), config)
+
+
+def recorded_as(name: str, told: Callable[[str, str], Any]) -> str:
+    """The name of the row of a program and a function."""
+    return f"rewritten: {name}, {told.__name__}"
+
+
+def compiles_and_equals(old_text: str, new_text: str) -> tuple[int, bool]:
+    """The number of compiles, and whether the fixed program does what the unfixed one does eagerly."""
+    old, new = load(old_text), load(new_text)
     model = build(new)
     call, count = compiled(model)
     expected = run(old, reference := build(old), reference)
     found = run(new, model, call)
-    modes = 2 if "self.training" in program.read_text() else 1
-    assert count[0] == modes
-    assert all(map(same, found, expected))
+    return count[0], all(map(same, found, expected))
 
 
-@each_program
-def test_old_checkpoints_load_and_copies_and_other_dtypes_go_on_counting(
-    program: Path, rewritten: dict[str, str]
-) -> None:
-    old, new = load(program.read_text()), load(rewritten[program.stem])
+def loads_copies_and_converts(old_text: str, new_text: str) -> tuple[bool, bool, bool, int]:
+    """Whether old checkpoints fit, and copies and doubles do what they did, and the compiles of doubles."""
+    old, new = load(old_text), load(new_text)
     reference, model = build(old), program_with_other_weights(new)
-    assert model.state_dict().keys() == reference.state_dict().keys()
+    fits = model.state_dict().keys() == reference.state_dict().keys()
     model.load_state_dict(reference.state_dict(), strict=True)
     model = copy.deepcopy(model)
     call, _ = compiled(model)
-    assert all(map(same, run(new, model, call), run(old, reference, reference)))
+    equal = all(map(same, run(new, model, call), run(old, reference, reference)))
 
     reference, model = build(old).to(torch.float64), build(new).to(torch.float64)
     call, count = compiled(model)
     found, expected = run(new, model, call, torch.float64), run(old, reference, reference, torch.float64)
-    assert all(map(same, found, expected))
-    assert count[0] <= 2
+    return fits, equal, all(map(same, found, expected)), count[0]
 
 
 def program_with_other_weights(program: SimpleNamespace) -> Any:
@@ -141,14 +150,50 @@ def program_with_other_weights(program: SimpleNamespace) -> Any:
     return program.Model()
 
 
-@each_program
-def test_two_forwards_may_come_before_a_backward(program: Path, rewritten: dict[str, str]) -> None:
+def has_the_gradients(old_text: str, new_text: str) -> bool:
+    """Whether the gradients of two forwards before a backward are those of the unfixed program."""
     grads = []
-    for text, compiling in ((program.read_text(), False), (rewritten[program.stem], True)):
+    for text, compiling in ((old_text, False), (new_text, True)):
         model = build(load(text))
         call = compiled(model)[0] if compiling else model
         torch.manual_seed(1)
         first, second = call(torch.randn(3, 4)), call(torch.randn(3, 4))
         (first.sum() + second.pow(2).sum()).backward()
         grads.append([p.grad for p in model.parameters()])
-    assert all(same(ours, theirs) for ours, theirs in zip(*grads, strict=True))
+    return all(same(ours, theirs) for ours, theirs in zip(*grads, strict=True))
+
+
+@each_program
+def test_the_fixed_program_compiles_once_and_equals_the_unfixed_one_run_eagerly(
+    program: Path, rewritten: dict[str, str], pytestconfig: pytest.Config
+) -> None:
+    texts = program.read_text(), rewritten[program.stem]
+    compiles, equal = outcome(compiles_and_equals, texts, program.stem, pytestconfig)
+    assert compiles == (2 if "self.training" in program.read_text() else 1)
+    assert equal
+
+
+@each_program
+def test_old_checkpoints_load_and_copies_and_other_dtypes_go_on_counting(
+    program: Path, rewritten: dict[str, str], pytestconfig: pytest.Config
+) -> None:
+    texts = program.read_text(), rewritten[program.stem]
+    *equal, compiles = outcome(loads_copies_and_converts, texts, program.stem, pytestconfig)
+    assert equal == [True, True, True]
+    assert compiles <= 2
+
+
+@each_program
+def test_two_forwards_may_come_before_a_backward(
+    program: Path, rewritten: dict[str, str], pytestconfig: pytest.Config
+) -> None:
+    texts = program.read_text(), rewritten[program.stem]
+    assert outcome(has_the_gradients, texts, program.stem, pytestconfig)
+
+
+ROWS = {
+    recorded_as(program.stem, told)
+    for program in PROGRAMS
+    for told in (compiles_and_equals, loads_copies_and_converts, has_the_gradients)
+}
+"""The names of all rows that are asked for here."""

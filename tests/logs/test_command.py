@@ -15,20 +15,23 @@ from pathlib import Path
 
 import pytest
 
+from tests.forked import RUN_LINTER
+
 JOBS = Path(__file__).parent / "jobs"
 RECORD = 'cp environment.trace "$TORCH_TRACE/dedicated_log_torch_trace_x.log"'
 """What torch would do in a job that compiles five times more than it should."""
 QUICK = (
-    "from dynamo_lint.logs import command; from dynamo_lint import cli; "
-    "command.ESCALATION = tuple((name, 0.3) for name, _ in command.ESCALATION); cli.main()"
+    "from dynamo_lint.logs import command; "
+    f"command.ESCALATION = tuple((name, 0.3) for name, _ in command.ESCALATION); {RUN_LINTER}"
 )
 """The command line, with less patience."""
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Path:
-    """A folder with a recording and its program, and beside it one for temporary files."""
+def job(tmp_path: Path, python_with_linter: str) -> Path:
+    """A folder with a recording and its program, and beside it one for temporary files and a Python."""
     (tmp_path / "temporary").mkdir()
+    (tmp_path / "python").symlink_to(python_with_linter)
     folder = tmp_path / "job"
     folder.mkdir()
     (folder / "dynamo-lint.toml").write_text("")
@@ -53,11 +56,10 @@ def surroundings(job: Path, environ: dict[str, str]) -> dict[str, str]:
     return {**plain, **paths, "COLUMNS": "100", **environ}
 
 
-def start(
-    job: Path, *words: str, starter: tuple[str, ...] = ("-m", "dynamo_lint"), **environ: str
-) -> subprocess.Popen[str]:
+def start(job: Path, *words: str, **environ: str) -> subprocess.Popen[str]:
+    """Start a process of its own: what is sent to it, and the streams that it has, are those of the command."""
     return subprocess.Popen(
-        [sys.executable, *starter, "logs", *words],
+        [sys.executable, "-m", "dynamo_lint", "logs", *words],
         cwd=job,
         env=surroundings(job, environ),
         stdin=subprocess.DEVNULL,
@@ -69,11 +71,19 @@ def start(
 
 
 def run(
-    job: Path, *words: str, starter: tuple[str, ...] = ("-m", "dynamo_lint"), **environ: str
+    job: Path, *words: str, program: str = RUN_LINTER, **environ: str
 ) -> subprocess.CompletedProcess[str]:
-    process = start(job, *words, starter=starter, **environ)
-    out, err = process.communicate(timeout=120)
-    return subprocess.CompletedProcess(words, process.returncode, out, err)
+    """Run a command to its end, in a fork of a process that has loaded the linter."""
+    return subprocess.run(
+        [str(job.parent / "python"), "-c", program, "logs", *words],
+        cwd=job,
+        env=surroundings(job, environ),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def is_alive(process: int) -> bool:
@@ -231,7 +241,7 @@ class TestSignals:
     def test_a_time_limit_ends_it_step_by_step_and_the_budgets_decide(self, job: Path, ignored: str) -> None:
         script = f"{ignored} {RECORD}; while :; do sleep 0.1; done"
         words = ("--no-lint", "--for", "1s", "--max-recompiles")
-        done = run(job, *words, "5", "--", "sh", "-c", script, starter=("-c", QUICK))
+        done = run(job, *words, "5", "--", "sh", "-c", script, program=QUICK)
         assert done.returncode == 0, done.stderr
         assert "the command was ended after 1 s, as --for has it" in done.stderr
         if not ignored:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -14,7 +13,7 @@ pytest.importorskip("torch")
 import torch
 
 from tests.programs import ASKING_WRAPPER, hot
-from tests.translated import NAMED, OURS, translated
+from tests.translated import NAMED, OURS, Translated
 
 MODULE = """
 class Odd(nn.Module):
@@ -1507,22 +1506,22 @@ fast = torch.compile(M(Rotary()), backend="eager")
 
 @NAMED
 @pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
-def test_dynamo_translates_what_the_regions_say(source: str, tmp_path: Path) -> None:
+def test_dynamo_translates_what_the_regions_say(source: str, translated: Translated) -> None:
     if not hasattr(torch.compiler, "nested_compile_region") and "nested_compile_region" in source:
         pytest.skip("this torch has no nested_compile_region")
-    assert set(hot(OURS + source)) == translated(OURS + source, tmp_path)
+    assert set(hot(OURS + source)) == translated(OURS + source)
 
 
 @NAMED
 def test_dynamo_translates_each_layer_of_a_pipeline_that_is_compiled_but_not_its_loss(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    translated: Translated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = ModuleType("deepspeed.pipe")
     library.PipelineModule = Pipeline  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "deepspeed", ModuleType("deepspeed"))
     monkeypatch.setitem(sys.modules, "deepspeed.pipe", library)
     layers = {"turn", "Block.forward", "helper", "other"}
-    assert set(hot(OURS + PIPELINE)) == translated(OURS + PIPELINE, tmp_path) == layers
+    assert set(hot(OURS + PIPELINE)) == translated(OURS + PIPELINE) == layers
 
 
 @NAMED
@@ -1532,25 +1531,27 @@ def test_dynamo_translates_each_layer_of_a_pipeline_that_is_compiled_but_not_its
     ["x * self.size", "self.part(x)", "x * self.width", "x * self.shared", "helper(x) * len(self.inner)"],
 )
 def test_dynamo_translates_a_getattr_for_what_is_not_in_the_instance_as_submodules_are_not(
-    base: str, read: str, tmp_path: Path
+    base: str, read: str, translated: Translated
 ) -> None:
     source = OURS + ASKING.format(base=base, read=read)
-    assert set(hot(source)) == translated(source, tmp_path)
+    assert set(hot(source)) == translated(source)
 
 
 @NAMED
-def test_dynamo_does_not_translate_what_a_switch_keeps_off_and_so_it_is_not_certain(tmp_path: Path) -> None:
+def test_dynamo_does_not_translate_what_a_switch_keeps_off_and_so_it_is_not_certain(
+    translated: Translated,
+) -> None:
     source = OURS + SWITCH + "def main(x): step(x)\n"
-    assert translated(source, tmp_path) == {"step"}
+    assert translated(source) == {"step"}
     assert hot(source) == {"step": "certain", "helper": "likely"}
 
 
 @NAMED
 def test_dynamo_translates_what_is_given_for_a_base_that_nobody_makes_and_so_the_base_is_not_certain(
-    tmp_path: Path,
+    translated: Translated,
 ) -> None:
     source = OURS + UNMADE + "def main(x): fast(x)\n"
-    assert translated(source, tmp_path) == {"M.forward", "Rotary.turn", "helper"}
+    assert translated(source) == {"M.forward", "Rotary.turn", "helper"}
     assert hot(source) == {
         "M.forward": "certain",
         "Encoder.turn": "likely",
@@ -1657,16 +1658,16 @@ def main(x): torch.compile(get("".join(["lar", "ge"]))())(x)
     ids=["a constant", "a text", "a class body", "off at first", "one end", "a platform", "a type"],
 )
 def test_dynamo_does_not_translate_what_a_constant_or_a_text_keeps_off_and_so_it_is_not_certain(
-    source: str, run: set[str], kept_out: set[str], tmp_path: Path
+    source: str, run: set[str], kept_out: set[str], translated: Translated
 ) -> None:
-    assert translated(OURS + source, tmp_path) == run
+    assert translated(OURS + source) == run
     found = hot(OURS + source)
     assert set(found) == run | kept_out
     assert {found[name] for name in kept_out} == {"likely"}
 
 
 @NAMED
-def test_dynamo_does_not_translate_what_a_default_keeps_from_being_made(tmp_path: Path) -> None:
+def test_dynamo_does_not_translate_what_a_default_keeps_from_being_made(translated: Translated) -> None:
     run = {"Block.forward", "Plain.forward", "other"}
-    assert translated(OURS + NEVER_MADE, tmp_path) == run
+    assert translated(OURS + NEVER_MADE) == run
     assert hot(OURS + NEVER_MADE) == dict.fromkeys(run, "certain")

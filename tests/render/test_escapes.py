@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,7 +26,7 @@ from dynamo_lint.render.text import summary
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean
-from tests.render.test_formats import ELSEWHERE, FIXABLE, SCHEMA
+from tests.render.test_formats import ELSEWHERE, FIXABLE, SARIF
 from tests.render.test_render import COUNTS, FILES, FINDINGS, HOT, REGIONS
 
 ROOT = Path("/project")
@@ -140,9 +139,10 @@ def report(text: str) -> tuple[Report, View]:
 
 def check_lines(text: str, commands: int = 0) -> None:
     """Only printable characters, tabs and line feeds, and no orders but our own."""
-    for line in text.split("\n"):
-        bad = {char for char in line if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - {"\t"}
-        assert not bad, line
+    bad = {char for char in set(text) if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - {
+        *"\t\n"
+    }
+    assert not bad, [line for line in text.split("\n") if bad & set(line)]
     orders = [line for line in text.split("\n") if ORDER.match(line)]
     assert len(orders) == commands, orders
 
@@ -193,7 +193,7 @@ def messages(document: Any) -> list[str]:
 @given(texts)
 def test_sarif_stays_valid_and_has_no_links(text: str) -> None:
     document = json.loads(formats.render("sarif", *report(text)))
-    jsonschema.validate(document, SCHEMA)
+    SARIF.validate(document)
     assert "](" not in "".join(messages(document["runs"][0]["results"]))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import itertools
+import os
 import re
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from dynamo_lint.render.html.page import FOLDER, prose
 from dynamo_lint.report import Compiled, Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look
+from tests.commands.test_cli import COUNTER
 from tests.render import example_job
 from tests.render.test_escapes import ORDER, check_lines, tainted, texts
 from tests.render.test_formats import FIXABLE
@@ -385,14 +387,21 @@ def test_a_timeline_has_a_lane_for_each_busy_frame_and_one_mark_for_what_falls_t
     assert timeline((Moment(1.0, frames[0], "compile"), Moment(1.0, frames[0], "compile"))) is None
 
 
-def test_other_formats_never_load_the_template_engine() -> None:
+def test_other_formats_never_load_the_template_engine(tmp_path: Path) -> None:
     code = (
         "import sys; from dynamo_lint.cli import run; "
-        "run(['fixtures/moe/hazard', '-q', '--no-cache', '--output-format', sys.argv[1]]); "
+        "run(['model.py', '-q', '--no-cache', '--output-format', sys.argv[1]]); "
         "sys.exit('jinja2' in sys.modules)"
     )
+    (tmp_path / "model.py").write_text(COUNTER)
     for name, loaded in (("full", 0), ("sarif", 0), ("html", 1)):
-        done = subprocess.run([sys.executable, "-c", code, name], cwd=ROOT, capture_output=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code, name],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            check=False,
+        )
         assert (done.returncode, done.stderr) == (loaded, b"")
 
 

@@ -1,9 +1,13 @@
-"""The fixture projects are held against real Dynamo: hazards cost what they claim, fixed twins nothing."""
+"""The fixture projects are held against real Dynamo: hazards cost what they claim, fixed twins nothing.
+
+A probe that was run as its project stands before is run again only for a sample: see tests/receipts.py.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +17,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.proof import Receipt, loaded, probes, prove, shows
+from tests.receipts import runs_of, texts_of
 
 MOE = Path(__file__).parent.parent.parent / "fixtures" / "moe"
 TWINS = ("hazard", "fixed")
@@ -25,10 +30,30 @@ PROBE_OF = {
 }
 
 
-@cache
-def receipt(twin: str, probe: str) -> Receipt:
-    """Each probe runs once, however many tests ask."""
-    return prove(MOE / twin / "probes.py", probe)
+Receipts = Callable[[str, str], Receipt]
+
+
+@pytest.fixture(scope="module")
+def receipt(pytestconfig: pytest.Config) -> Receipts:
+    """The receipt of a twin and a probe; each probe runs once, however many tests ask."""
+
+    @cache
+    def asked(twin: str, probe: str) -> Receipt:
+        folder = MOE / twin
+        (made,) = runs_of(
+            recorded_as(twin, probe),
+            texts_of(folder),
+            lambda: (prove(folder / "probes.py", probe),),
+            pytestconfig,
+        )
+        return made
+
+    return asked
+
+
+def recorded_as(twin: str, probe: str) -> str:
+    """The name of the row of a probe."""
+    return f"fixtures: {probe}, {twin}"
 
 
 def costs(twin: str) -> dict[str, dict[str, Any]]:
@@ -56,24 +81,24 @@ def test_every_probe_has_its_cost_beside_it(twin: str):
 
 @pytest.mark.parametrize("twin", TWINS)
 @pytest.mark.parametrize("probe", PROBES)
-def test_probe_costs_what_is_written_beside_it(twin: str, probe: str):
+def test_probe_costs_what_is_written_beside_it(twin: str, probe: str, receipt: Receipts):
     promise = costs(twin)[probe]
     assert {key: getattr(receipt(twin, probe), key) for key in promise} == promise
 
 
 @pytest.mark.parametrize("twin", TWINS)
 @pytest.mark.parametrize("probe", PROBES)
-def test_compiled_outputs_equal_those_of_the_eager_model(twin: str, probe: str):
+def test_compiled_outputs_equal_those_of_the_eager_model(twin: str, probe: str, receipt: Receipts):
     assert not receipt(twin, probe).stale
 
 
 @pytest.mark.parametrize(("code", "effect"), expected("hazard"))
-def test_hazard_has_the_effect_written_beside_its_line(code: str, effect: str):
+def test_hazard_has_the_effect_written_beside_its_line(code: str, effect: str, receipt: Receipts):
     assert shows(effect, receipt("hazard", PROBE_OF[code]))
 
 
 @pytest.mark.parametrize("code", PROBE_OF)
-def test_fixed_hazard_compiles_once_and_never_again(code: str):
+def test_fixed_hazard_compiles_once_and_never_again(code: str, receipt: Receipts):
     assert shows("-", receipt("fixed", PROBE_OF[code]))
 
 
@@ -82,7 +107,7 @@ def test_each_hazard_is_planted_once_and_fixed_twin_expects_nothing():
     assert expected("fixed") == []
 
 
-def test_fixed_training_compiles_each_kind_of_block_once_for_all_its_instances():
+def test_fixed_training_compiles_each_kind_of_block_once_for_all_its_instances(receipt: Receipts):
     with loaded(MOE / "fixed" / "config.py") as config:
         pattern = config.ModelConfig().pattern
     assert len(pattern) > len(set(pattern))

@@ -20,7 +20,7 @@ pytest.importorskip("torch")
 
 from tests import verdicts
 from tests.proof import Receipt, probes, prove, shows
-from tests.receipts import runs_of
+from tests.receipts import runs_of, texts_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -156,6 +156,11 @@ def test_effects_of_the_cost_table_are_those_of_the_front_matter(page: Page):
     assert rows <= {entry["effect"] for entry in page.facts["effect"]}
 
 
+def cells_of(receipt: Receipt) -> str:
+    """The cells of a receipt."""
+    return verdicts.cells({**asdict(receipt), "break_ids": sorted(receipt.break_ids)})
+
+
 def receipt_of(cells: str) -> Receipt:
     """The receipt of which these are the cells."""
     compiles, graphs_run, breaks, outputs, _ = cells.split(" | ")
@@ -174,23 +179,30 @@ def receipt_of(cells: str) -> Receipt:
 def test_row_of_the_cost_table_is_what_dynamo_does(
     code: str, label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
 ):
-    backend = "aot_eager"
-    if label.endswith(INDUCTOR):
+    name = f"{code}: {label}"
+    backend = "inductor" if label.endswith(INDUCTOR) else "aot_eager"
+
+    def run() -> Receipt:
+        return prove(proofs(code), programs(code)[label.removesuffix(INDUCTOR)], backend=backend)
+
+    if backend == "inductor":
         if not shutil.which("g++"):
             pytest.skip("inductor needs a C++ compiler")
-        backend = "inductor"
         monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
-    name = f"{code}: {label}"
-    done = verdicts.recorded(verdicts.ROWS, name, verdicts.digest_of(proofs(code)))
-    if done is None or verdicts.sampled(name) or pytestconfig.getoption("--all-under-torch"):
-        receipt = prove(proofs(code), programs(code)[label.removesuffix(INDUCTOR)], backend=backend)
-        cells = verdicts.cells({**asdict(receipt), "break_ids": sorted(receipt.break_ids)})
-        assert done is None or done["verdict"] == cells, (
-            "run `python bench/versions.py --again .venv/bin/python`"
-        )
+        # bench/versions.py runs none of these.
+        texts = texts_of(proofs(code))
+        (receipt,) = runs_of(recorded_as(code, label), texts, lambda: (run(),), pytestconfig)
+        cells = cells_of(receipt)
     else:
-        cells = done["verdict"]
-        receipt = receipt_of(cells)
+        done = verdicts.recorded(verdicts.ROWS, name, verdicts.digest_of(proofs(code)))
+        if done is None or verdicts.sampled(name) or pytestconfig.getoption("--all-under-torch"):
+            receipt = run()
+            cells = cells_of(receipt)
+            again = "run `python bench/versions.py --again .venv/bin/python`"
+            assert done is None or done["verdict"] == cells, again
+        else:
+            cells = done["verdict"]
+            receipt = receipt_of(cells)
     assert cells.split(" | ")[:-1] == PAGES[code].rows()[label][:-1]
     assert shows(PAGES[code].rows()[label][-1], receipt)
     assert receipt.break_ids <= set(PAGES[code].facts["gb"])

@@ -9,10 +9,18 @@ import pytest
 pytest.importorskip("torch")
 
 from tests import receipts
+from tests.confirm import test_exercised_under_torch as exercised
+from tests.confirm import test_pages_confirmed_under_torch as confirmed
+from tests.doctor import test_logs_under_torch as doctor
+from tests.fixes import test_fixes_under_torch as rewritten
+from tests.fixes import test_pages_fixed_under_torch as fixed_pages
 from tests.fixes import test_truth_fixed_under_torch as fixed
+from tests.models import test_environment_under_torch as environment
 from tests.proof import Receipt
 from tests.rules import test_cases_under_torch as cases
+from tests.rules import test_fixtures_under_torch as fixtures
 from tests.rules import test_pages_under_torch as pages
+from tests.translated import PREFIX
 
 STORM = Receipt(9, 12, limit=True, stale=False, breaks=1, break_ids=frozenset({"GB0059"}), calls=3)
 KEPT = next(f"a program, {number}" for number in range(99) if not receipts.sampled(f"a program, {number}"))
@@ -23,11 +31,25 @@ TEXTS = [("a.py", "x = 1")]
 def asked_for() -> set[str]:
     """The names of all rows that tests ask for."""
     classes = {param.values[:2] for param in [*cases.LOUD, *cases.QUIET]}
+    probes = (*exercised.NOT_EXERCISED, *exercised.EXERCISED, *exercised.REFUTED)
     return {
+        *map(exercised.recorded_as, probes),
+        *map(confirmed.recorded_as, confirmed.PAGES),
+        *rewritten.ROWS,
+        *map(doctor.recorded_as, doctor.REFUSED),
+        *(fixtures.recorded_as(twin, probe) for twin in fixtures.TWINS for probe in fixtures.PROBES),
+        *map(fixed_pages.recorded_as, (*fixed_pages.AUTOMATIC, *fixed_pages.PROBES)),
+        *map(environment.recorded_as, (*environment.MEANT, *environment.LOADING)),
         *(fixed.recorded_as(case) for case in fixed.CASES if case.id in fixed.FIXED),
         *(cases.recorded_as(path, name) for path, name in classes),
         *(pages.recorded_as(code, section) for code in pages.PAGES for section in ("Hazard", "Fixed")),
+        *(pages.recorded_as(code, label) for code, label in pages.ROWS if label.endswith(pages.INDUCTOR)),
     }
+
+
+def recorded() -> set[str]:
+    """The names of the rows, without those that are named after tests."""
+    return {name for name in receipts.load()["rows"] if not name.startswith(PREFIX)}
 
 
 def config(everything: bool = False, *plugins: object) -> pytest.Config:
@@ -46,11 +68,11 @@ def table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_row_is_one_that_a_test_asks_for() -> None:
-    assert receipts.load()["rows"].keys() <= asked_for(), f"run `{receipts.MADE_BY}`"
+    assert recorded() <= asked_for(), f"run `{receipts.MADE_BY}`"
 
 
 def test_most_of_what_tests_ask_for_is_recorded_under_the_pinned_torch() -> None:
-    assert len(receipts.load()["rows"]) >= 0.9 * len(asked_for()), f"run `{receipts.MADE_BY}`"
+    assert len(recorded()) >= 0.9 * len(asked_for()), f"run `{receipts.MADE_BY}`"
 
 
 @pytest.mark.parametrize(
@@ -105,6 +127,12 @@ def test_what_makes_the_table_runs_what_is_not_known_or_everything(
     receipts.runs_of(KEPT, texts, run, config(False, recorder))
     assert len(made) == runs
     assert [*recorder.rows] == [KEPT]
+
+
+@pytest.mark.usefixtures("table")
+@pytest.mark.parametrize("everything", [False, True])
+def test_an_outcome_of_other_texts_is_made_anew(everything: bool) -> None:
+    assert receipts.outcome_of(KEPT, [("a.py", "x = 2")], lambda: (1, "a"), config(everything)) == [1, "a"]
 
 
 @pytest.mark.usefixtures("table")

@@ -24,7 +24,7 @@ from tests.logs.test_logs import JOBS, MUTATIONS
 from tests.truths import THEMES, Case, cases
 from tools.fuzz import EVERYTHING, mutated
 
-PROGRAMS, CONFIGURATIONS, LOGS = 150, 120, 30
+PROGRAMS, CONFIGURATIONS, LOGS = 100, 100, 30
 SEED = 52
 PATIENCE = 20
 """Seconds of processor time that one run may take, however busy the machine is: most take a tenth of one."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.evaluation.test_flow_to_compile_sites import NET, NETS, TABLE, likely
 from tests.programs import hot
-from tests.translated import NAMED, OURS, translated
+from tests.translated import NAMED, OURS, Translated
 
 pytest.importorskip("torch")
 
@@ -127,9 +125,9 @@ PROGRAMS = {
 @NAMED
 @pytest.mark.parametrize(("source", "expected"), PROGRAMS.values(), ids=PROGRAMS)
 def test_dynamo_translates_what_records_and_tables_hold(
-    source: str, expected: set[str], tmp_path: Path
+    source: str, expected: set[str], translated: Translated
 ) -> None:
-    assert set(hot(OURS + NETS + source)) == translated(OURS + NETS + source, tmp_path) == expected
+    assert set(hot(OURS + NETS + source)) == translated(OURS + NETS + source) == expected
 
 
 @pytest.mark.parametrize(

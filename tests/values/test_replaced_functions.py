@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -12,7 +11,7 @@ pytest.importorskip("torch")
 import torch
 
 from tests.programs import hot
-from tests.translated import translated
+from tests.translated import Translated
 
 NET = """
 import torch.nn.functional as F
@@ -70,7 +69,7 @@ def test_what_a_test_puts_there_does_not_run_for_others() -> None:
 
 @pytest.mark.parametrize("put", PUT)
 @pytest.mark.parametrize("called", ["F.gelu", "F.relu", "kept"])
-def test_dynamo_translates_what_is_put_there(put: str, called: str, tmp_path: Path) -> None:
+def test_dynamo_translates_what_is_put_there(put: str, called: str, translated: Translated) -> None:
     source = NET.format(called=called) + put + MAIN
     with mock.patch.object(torch.nn.functional, "gelu", torch.nn.functional.gelu):
-        assert translated(source, tmp_path) & OURS == found(put, called)
+        assert translated(source) & OURS == found(put, called)
