@@ -35,7 +35,7 @@ class Guarded:
 
     @property
     def identity(self) -> Identity:
-        """What a team agrees on."""
+        """The part of it that a team agrees on."""
         return self.region, self.kind, self.name, self.type
 
 

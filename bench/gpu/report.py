@@ -41,7 +41,8 @@ def main() -> None:
         texts[page] = f"{before}{OPEN}\n{tables}\n{CLOSE}{after}"
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text("utf-8") != text]
     if "--check" in sys.argv:
-        sys.exit("\n".join(f"{path.relative_to(ROOT)} is not what the records say" for path in stale))
+        told = "\n".join(f"{path.relative_to(ROOT)} is not what the records say" for path in stale)
+        sys.exit(told or None)
     for path in stale:
         path.write_text(texts[path], "utf-8")
 

@@ -37,7 +37,7 @@ class OffSwitch:
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """What the contract has against such a line."""
+    """The word of the contract against such a line."""
 
     why: str
     severity: str
@@ -96,7 +96,7 @@ def is_allowed(tables: Tables, context: Context, where: FunctionRef, code: str) 
 
 
 def objection(tables: Tables, context: Context, one: OffSwitch) -> Objection | None:
-    """What the contract says against a line; None if it says nothing of it."""
+    """The objection of the contract to a line; None if it says nothing of it."""
     contract = context.contract_of(one.where.path)
     sites = _sites(contract, one.code)
     if is_named(tables.project, one.where, sites):

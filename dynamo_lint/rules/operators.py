@@ -166,8 +166,8 @@ def _needs_derivative(tables: Tables, parts: Parts) -> str | None:
 
 def _is_named(callee: ast.expr, parts: Parts) -> bool:
     names = {parts.operator.name, parts.operator.operator.rpartition("::")[2]}
-    spelt = (getattr(one, "attr", getattr(one, "id", "")) for one in ast.walk(callee))
-    return any(one in names for one in spelt if one)
+    parts_of_name = (part for part in ast.walk(callee) if isinstance(part, ast.Name | ast.Attribute))
+    return any((part.id if isinstance(part, ast.Name) else part.attr) in names for part in parts_of_name)
 
 
 def _loads(node: ast.expr) -> Iterator[ast.Name]:

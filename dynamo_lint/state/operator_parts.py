@@ -1,4 +1,4 @@
-"""What belongs to a custom operator beside its kernel: fakes and derivatives, and what is wrong with each."""
+"""The parts of a custom operator beside its kernel: fakes and derivatives, and what is wrong with each."""
 
 from __future__ import annotations
 

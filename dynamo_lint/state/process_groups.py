@@ -1,4 +1,4 @@
-"""What stands behind the line that makes the process group, and how long a group waits."""
+"""Lines behind the one that makes the process group, and how long a group waits."""
 
 from __future__ import annotations
 

@@ -59,3 +59,13 @@ def test_readme_leads_to_the_guide_of_findings_the_rules_and_all_pages() -> None
 
 def test_readme_has_the_place_of_the_table_of_gains_once() -> None:
     assert README.count("<!-- gpu table -->") == 1
+
+
+def test_the_gains_on_a_gpu_are_those_that_were_recorded() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "bench/gpu/report.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
