@@ -293,8 +293,10 @@ class Expressions(Tracing):
         compute = _ARITHMETIC.get(type(op))
         if compute is not None and isinstance(left, int | float) and isinstance(right, int | float):
             defined = right or isinstance(op, ast.Add | ast.Sub | ast.Mult)
-            small = max(abs(left), abs(right)) < _LARGEST
+            small = all(isinstance(number, float) or abs(number) < _LARGEST for number in (left, right))
             result = compute(left, right) if defined and small else UNKNOWN  # type: ignore[arg-type]
+            if result != result:  # `inf - inf` is no number
+                return UNKNOWN
             if isinstance(result, int | float) and (is_stand_in(left) or is_stand_in(right)):
                 return Size(result) if isinstance(result, int) else Measured(result)
             return result

@@ -226,6 +226,7 @@ class Cache:
         What some other entry was compiled for as it is now explains nothing, if anything else does.
         """
         differences: list[list[str | Guard]] = []
+        failing: list[set[str | Source]] = []
         for entry in reversed(self.entries):
             changed: list[str | Guard] = [
                 one
@@ -235,6 +236,7 @@ class Cache:
             broken = [
                 guard for guard in entry.guards if not guard.dropped and not self._holds(guard, resolve)
             ]
+            failing.append({_place(check) for check in (*changed, *broken)})
             ways = {guard.source.way for guard in broken}
             broken = [
                 guard for guard in broken if ways.isdisjoint(guard.source.above())
@@ -242,23 +244,27 @@ class Cache:
             self.telling.update(guard.source for guard in broken)
             changed += broken
             differences.append(changed)
-        fresh = self._fresh(differences)
+        fresh = self._fresh(differences, failing)
         return min(fresh or differences, key=len, default=[])
 
-    def _fresh(self, differences: list[list[str | Guard]]) -> list[list[str | Guard]]:
-        """Of the checks that fail in each entry, those that hold in none; no entries that have none."""
-        broken = [{_place(one) for one in changed} for changed in differences]
-        checked = [{_place(one) for one in entry.guards} for entry in reversed(self.entries)]
+    def _fresh(
+        self, differences: list[list[str | Guard]], failing: list[set[str | Source]]
+    ) -> list[list[str | Guard]]:
+        """Of the checks that fail in each entry, those that hold in none; no entries that have none.
+
+        `failing` has the subjects of all that fail, also of what is held by something else that does.
+        """
+        checked = [{_place(guard) for guard in entry.guards} for entry in reversed(self.entries)]
         covered = {
             place
-            for fails, places in zip(broken, checked, strict=True)
+            for fails, places in zip(failing, checked, strict=True)
             for place in places
             if place not in fails
         }
-        named = {place for fails in broken for place in fails if isinstance(place, str)}
-        covered |= {name for name in named if not all(name in fails for fails in broken)}
-        fresh = [[one for one in changed if _place(one) not in covered] for changed in differences]
-        return [one for one in fresh if one]
+        named = {place for fails in failing for place in fails if isinstance(place, str)}
+        covered |= {name for name in named if not all(name in fails for fails in failing)}
+        fresh = [[check for check in changed if _place(check) not in covered] for changed in differences]
+        return [changed for changed in fresh if changed]
 
     def states(self, mode: str) -> dict[object, Site]:
         """The values of a mode that there are versions for, each with the call that compiled the first."""

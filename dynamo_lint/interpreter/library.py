@@ -1102,16 +1102,29 @@ def _reduced(name: str, values: list[object]) -> object:
     return found
 
 
+def _float_in(text: str) -> object:
+    """The number that a text is, such as `inf` or `1e-3`; not known if it is none, or `nan`."""
+    try:
+        number = float(text)
+    except ValueError:
+        return UNKNOWN
+    return UNKNOWN if math.isnan(number) else number
+
+
 def _cast(name: str, value: object) -> object:
     """The value of `int(…)`, `str(…)` and the like."""
     if isinstance(value, str):
         if name == "int":
             return int(value) if value.isascii() and value.isdecimal() and len(value) < 9 else UNKNOWN
+        if name == "float":
+            return _float_in(value)
         return value if name == "str" else bool(value) if name == "bool" else UNKNOWN
     if isinstance(value, Member):
         return f"{value.kind.name}.{value.name}" if name == "str" else UNKNOWN
     if isinstance(value, Measured):
         return value if name in {"float", "abs", "int"} else UNKNOWN
+    if isinstance(value, float) and name in {"float", "abs"}:
+        return abs(value) if name == "abs" else value
     if not isinstance(value, int | float) or not abs(value) < _LARGEST:
         return UNKNOWN
     match name:

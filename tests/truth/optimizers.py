@@ -342,6 +342,37 @@ def drive():
         yield train(model, optimizer, step)
 
 
+# %% a distance that tensors decide, with a memory that the first step puts into the group
+class Distance(torch.optim.Optimizer):
+    def __init__(self, params, lr=0.1, growth=float("inf")):
+        super().__init__(params, dict(lr=lr, growth=growth, d=1e-6, most=1e-6))
+
+    @torch.no_grad()
+    def step(self):
+        group = self.param_groups[0]
+        d = group["d"]
+        if "moved" not in group:
+            group["moved"] = torch.zeros(1)  # expect: DYN105 once
+        size = torch.zeros(1)
+        for p in group["params"]:
+            group["moved"].add_((p.grad * p).sum(), alpha=d)
+            size.add_(p.grad.abs().sum())
+        estimate = (group["moved"] / size).abs().item()  # expect: DYN402 break
+        most = max(group["most"], estimate)
+        group["most"] = most
+        group["d"] = min(most, d * group["growth"])  # expect: DYN101 storm
+        for p in group["params"]:
+            p.add_(p.grad, alpha=-group["lr"])
+
+
+def drive():
+    model = nn.Linear(4, 4)
+    optimizer = Distance(model.parameters())
+    step = torch.compile(optimizer.step)
+    for _ in range(12):
+        yield train(model, optimizer, step)
+
+
 # %% a list that a plain object with a compiled method grows
 class Runner:
     def __init__(self):
