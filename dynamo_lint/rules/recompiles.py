@@ -12,6 +12,7 @@ from dynamo_lint.interpreter.find import Run, runs
 from dynamo_lint.interpreter.guards import LENGTH, Recompile, Stale, Write
 from dynamo_lint.interpreter.model import (
     MISSING,
+    PLAIN,
     ClassObject,
     External,
     Member,
@@ -262,12 +263,22 @@ def spelled(source: Source) -> str:
             case "attribute" | "own":
                 text += f".{key}"
             case "item" | "keyword" | "positional":
-                text += f"[{key!r}]"
+                text += f"[{_spelled_key(key)}]"
             case "cell":
                 text = str(key)
             case "hook":
                 text += f"'s hook {key}"
     return text
+
+
+def _spelled_key(key: object) -> str:
+    """A key as the code may spell it: `'n'`, `Mode.FAST`; an ellipsis for a tensor or another object."""
+    match key:
+        case Member(kind, name):
+            return f"{kind.name}.{name}"
+        case tuple() if all(isinstance(part, PLAIN) for part in key):
+            return repr(key)
+    return repr(key) if isinstance(key, PLAIN) else "…"
 
 
 def title(one: Recompile) -> str:
