@@ -70,7 +70,8 @@ from dynamo_lint.program.refs import ClassRef
 
 _LARGEST = 2**31
 _TAKING_SOURCES = frozenset(
-    {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map"}
+    {"setattr", "partial", "list", "tuple", "zip", "enumerate", "iter", "next", "map", "filter", "chain"}
+    | {"filterfalse", "takewhile", "dropwhile", "starmap", "accumulate", "reduce", "zip_longest", "islice"}
 )
 """Functions of Python that hand on what they are given."""
 _TAKING_ALL = frozenset({"any", "all", "sum", "min", "max", "list", "tuple", "set", "frozenset", "sorted"})
@@ -711,7 +712,7 @@ class Library(Compiled):
                 return self._number(name, arguments)
             case "math" | "numpy", _ if all(isinstance(one, int | float) for one in arguments):
                 return _of_math(_OF_NUMPY.get(name, name) if module == "numpy" else name, arguments)
-            case "builtins", "range" | "enumerate" | "zip" | "map" | "iter" | "next":
+            case "builtins", "range" | "enumerate" | "zip" | "map" | "filter" | "iter" | "next":
                 return self._iterator(name, arguments, keywords, site)
             case "builtins", "set" | "frozenset":
                 return self.elements_of(islice(self.each(first), LONGEST) if arguments else [])
@@ -723,6 +724,17 @@ class Library(Compiled):
             case "builtins", "len":
                 self.length(first)
                 return _length(first)
+            case "itertools", "filterfalse" | "takewhile" | "dropwhile" if len(arguments) == 2:
+                return self._chosen(name, first, arguments[1], site)
+            case ("itertools", "accumulate") | ("functools", "reduce"):
+                return self._folded(name, arguments, keywords, site)
+            case "itertools", "starmap" if len(arguments) == 2:
+                return (self.invoke(first, [*self.each(one)], {}, site) for one in self.each(arguments[1]))
+            case "itertools", "zip_longest":
+                fill = keywords.get("fillvalue")
+                return itertools.zip_longest(*(self.each(one) for one in arguments), fillvalue=fill)
+            case "itertools.chain", "from_iterable" if arguments:
+                return (part for one in self.each(first) for part in self.each(one))
             case "itertools", _ if not keywords:
                 return self._endless(name, first, arguments)
             case "random" | "numpy.random", "randint" | "randrange":
@@ -953,13 +965,50 @@ class Library(Compiled):
                 return chain(enumerate(self.each(first), first_number), late)
             case "zip":
                 return zip(*(self.each(one) for one in arguments), strict=False)
-            case "map" if len(arguments) == 2:
-                return (self.invoke(first, [one], {}, site) for one in self.each(arguments[1]))
+            case "map" if len(arguments) > 1:
+                given = zip(*(self.each(one) for one in arguments[1:]), strict=False)
+                return (self.invoke(first, [*values], {}, site) for values in given)
+            case "filter" if len(arguments) == 2:
+                return self._chosen("filter", first, arguments[1], site)
             case "iter":
                 return self.each(first)
             case "next" if isinstance(first, Iterator):
                 return next(first, UNKNOWN)
         return UNKNOWN
+
+    def _chosen(self, name: str, asks: object, items: object, site: Site) -> object:
+        """The items that a function lets through, such as `filter`; not known if one answer is not."""
+        passed: list[object] = []
+        for item in islice(self.each(items), LONGEST):
+            answer = item if asks is None else self.invoke(asks, [item], {}, site)
+            holds = self.truth(answer)
+            if holds is None:
+                return UNKNOWN
+            if name == "takewhile" and not holds:
+                break
+            if name == "dropwhile" and not holds:
+                name = "all that follow"
+            if name in {"takewhile", "all that follow"} or holds == (name == "filter"):
+                passed.append(item)
+        return iter(passed)
+
+    def _folded(self, name: str, arguments: list[object], keywords: dict[str, object], site: Site) -> object:
+        """What `reduce` makes of some items, or each step of it, as `accumulate` gives them."""
+        function, items, start = (*arguments, MISSING, MISSING, MISSING)[:3]
+        if name == "accumulate":
+            function, items = items, function
+            start = keywords.get("initial", start)
+        if items is MISSING or function is None:
+            return UNKNOWN
+        steps: list[object] = [] if start is MISSING else [start]
+        for item in islice(self.each(items), LONGEST):
+            if not steps:
+                steps.append(item)
+            elif function is MISSING:
+                steps.append(self.binary(steps[-1], ast.Add(), item))
+            else:
+                steps.append(self.invoke(function, [steps[-1], item], {}, site))
+        return iter(steps) if name == "accumulate" else steps[-1] if steps else UNKNOWN
 
     def _endless(self, name: str, first: object, arguments: list[object]) -> object:
         """Call a function of `itertools`."""
