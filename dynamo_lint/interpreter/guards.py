@@ -244,8 +244,10 @@ class Cache:
             self.telling.update(guard.source for guard in broken)
             changed += broken
             differences.append(changed)
-        fresh = self._fresh(differences, failing)
-        return min(fresh or differences, key=len, default=[])
+        causes = _shortest(self._fresh(differences, failing) or differences)
+        while differences and (left := _without(differences, causes)) and all(left):
+            causes = causes + _shortest(left)  # these ask for a compile even if the rest stays as it was
+        return causes
 
     def _fresh(
         self, differences: list[list[str | Guard]], failing: list[set[str | Source]]
@@ -324,6 +326,17 @@ class Cache:
                 axes.append(f"s{size}" if turns else size)
             pattern.append(tuple(axes))
         self.entries.append(Entry(tuple(pattern), dict(modes), called, guards, burned, unguarded))
+
+
+def _shortest(differences: list[list[str | Guard]]) -> list[str | Guard]:
+    """The checks of the entry in which the fewest fail, the newest of several; none of no entry."""
+    return min(differences, key=lambda changed: len(changed), default=[])
+
+
+def _without(differences: list[list[str | Guard]], causes: list[str | Guard]) -> list[list[str | Guard]]:
+    """The checks that fail in each entry, without those of the same places as some others."""
+    places = {_place(check) for check in causes}
+    return [[check for check in changed if _place(check) not in places] for changed in differences]
 
 
 def _place(check: str | Guard) -> str | Source:

@@ -415,7 +415,8 @@ def _with_cost(known: Finding, shown: Finding) -> Finding:
     counted = known.code not in {"DYN102", "DYN106"} and (known.code != "DYN109" or known.entries is not None)
     if known.effect == "per-value" and counted:
         return known  # a flag or a text: a rule knows how many values it has
-    severity = "note" if "note" in (known.severity, shown.severity) else shown.severity
+    unproved = known.severity == "note" and known.effect != "once"  # one compile is a note by its cost
+    severity = "note" if unproved else shown.severity
     return replace(known, effect=shown.effect, entries=shown.entries, cost=shown.cost, severity=severity)
 
 
@@ -447,7 +448,10 @@ def _counted(known: Finding, told: Seen) -> Finding:
 
 
 def _is_same(known: Finding, shown: Finding) -> bool:
-    """Whether two findings are about the same state."""
+    """Whether two findings are about the same state: by its keys, or by the line that changes it."""
+    place = (known.span.path, known.span.line, known.code, known.unit)
+    if place == (shown.span.path, shown.span.line, shown.code, shown.unit) and known.code in _COSTED:
+        return True
     if not known.keys or not shown.keys:
         return known.code in STATE and known.subject == shown.subject
     return not set(known.keys).isdisjoint(shown.keys)

@@ -373,6 +373,36 @@ def drive():
         yield train(model, optimizer, step)
 
 
+# %% a rate and a count that both change, behind a memory that the first step makes
+import math
+
+
+class Corrected(torch.optim.Optimizer):
+    def __init__(self, params, lr=0.1, beta=0.9):
+        super().__init__(params, dict(lr=lr, beta=beta, step=0))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            group["step"] += 1  # expect: DYN101 storm
+            correction = 1.0 - math.pow(group["beta"], group["step"])
+            for p in filter(lambda p: p.grad is not None, group["params"]):
+                state = self.state[p]  # expect: DYN105 once
+                if len(state) == 0:
+                    state["mean"] = torch.zeros_like(p)
+                state["mean"].mul_(0.9).add_(p.grad)
+                p.add_(state["mean"] / correction, alpha=-group["lr"])
+
+
+def drive():
+    model = nn.Linear(4, 4)
+    optimizer = Corrected(model.parameters())
+    step = torch.compile(optimizer.step)
+    for n in range(12):
+        optimizer.param_groups[0]["lr"] = 0.1 / (1 + n)  # expect: DYN102 storm
+        yield train(model, optimizer, step)
+
+
 # %% a list that a plain object with a compiled method grows
 class Runner:
     def __init__(self):
