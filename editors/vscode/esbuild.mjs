@@ -19,7 +19,7 @@ await build({
   platform: "node",
   format: "cjs",
   target: "node20",
-  external: ["vscode"],
+  ...(forTests ? { alias: { vscode: "./test/fake/vscode.ts" } } : { external: ["vscode"] }),
   minify: isProduction,
   sourcemap: !isProduction,
   logLevel: "warning",

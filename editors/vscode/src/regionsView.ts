@@ -80,6 +80,7 @@ export class RegionsView implements vscode.TreeDataProvider<Node>, vscode.Dispos
   }
 
   async refresh(): Promise<void> {
+    clearTimeout(this.timer);
     const request = ++this.requests;
     this.isOutdated = false;
     try {

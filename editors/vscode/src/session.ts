@@ -30,6 +30,13 @@ interface Found {
   readonly version: string;
 }
 
+/** A client that writes its errors and shows none: the session says what is wrong, once and with a way out. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
 export class Session implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<State>();
   private readonly failed = new vscode.EventEmitter<Trouble>();
@@ -169,27 +176,31 @@ export class Session implements vscode.Disposable {
       errorHandler: { error: () => ({ action: ErrorAction.Continue, handled: true }), closed },
       initializationFailedHandler: () => false,
     };
-    const client = new LanguageClient("dynamo-lint", "dynamo-lint", start, options);
+    const client = new QuietClient("dynamo-lint", "dynamo-lint", start, options);
+    let reason = "the output says why";
+    const failUnlessExplained = () => {
+      if (!explained && this.client === client && client.state === ClientState.StartFailed) {
+        this.fail({ message: `dynamo-lint could not be started: ${reason}` });
+      }
+    };
     client.onDidChangeState(({ newState }) => {
-      if (this.client === client && newState === ClientState.Running) {
+      if (this.client !== client) {
+        return;
+      }
+      if (newState === ClientState.Running) {
         this.become({ kind: "running", version: found.version });
-      } else if (this.client === client && newState === ClientState.Starting) {
+      } else if (newState === ClientState.Starting) {
         this.become({ kind: "starting" });
+      } else if (newState === ClientState.StartFailed) {
+        // If the process has ended, `closed` is about to say why.
+        setTimeout(failUnlessExplained, 2 * END_MS);
       }
     });
     this.client = client;
     try {
       await client.start();
     } catch (error) {
-      // If the process has ended, `closed` says more than "the connection got disposed".
-      if (running !== undefined) {
-        await endingOf(running);
-      }
-      setTimeout(() => {
-        if (!explained && this.client === client && client.state !== ClientState.Running) {
-          this.fail({ message: `dynamo-lint could not be started: ${messageOf(error)}` });
-        }
-      }, STOP_MS);
+      reason = messageOf(error);
     }
   }
 
