@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,24 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dynamo_lint.config import Settings
-    from dynamo_lint.regions.model import Regions, Unresolved
-    from dynamo_lint.run.named import Judged
+    from dynamo_lint.regions.model import Regions
     from dynamo_lint.run.reading import Content, Effort
     from dynamo_lint.sources import Sources
     from dynamo_lint.state.guard_surface import Read
     from dynamo_lint.terminal import Look
-
-
-def _programs(judged: Judged) -> tuple[Unresolved, ...]:
-    """The programs that were not followed to their end: only running them shows that."""
-    from dynamo_lint.regions.model import Unresolved
-    from dynamo_lint.regions.options import PROGRAM
-
-    return tuple(
-        Unresolved(site.path, site.line, site.expression, site.why, kind=site.kind)
-        for site in judged.compiled.unresolved
-        if site.kind == PROGRAM
-    )
 
 
 @click.command(cls=SectionedCommand)
@@ -64,7 +50,7 @@ def regions(
     from dynamo_lint.run.declared import is_compiled
     from dynamo_lint.run.judge import judge
     from dynamo_lint.run.reading import read_content
-    from dynamo_lint.run.resolved import facts_of, regions_of, surface_of
+    from dynamo_lint.run.resolved import facts_of, regions_of, surface_of, with_programs
     from dynamo_lint.sources import Sources
 
     settings, found = common.prepare(paths, given)
@@ -88,7 +74,7 @@ def regions(
         is_compiled(settings, found, sources, bool(what.hot), what.idle, means)
         if judged is None:
             return deliver(_evidence(why or "", what, settings, content, sources, means, look), None)
-        shown = part(replace(what, unresolved=(*what.unresolved, *_programs(judged))), found.reported)
+        shown = part(with_programs(what, judged.compiled), found.reported)
         facts = facts_of(content, {hot.function.path for hot in shown.hot}, sources, means)
     if output_format == "json":
         text = render.render_json(shown, facts, look)

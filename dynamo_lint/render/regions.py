@@ -11,7 +11,7 @@ from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
 from dynamo_lint.regions.options import ENTRY
-from dynamo_lint.render.json_format import SCHEMA_VERSION, placed, skipped_object, unresolved_object
+from dynamo_lint.render.json_format import SCHEMA_VERSION, cell_of, placed, skipped_object, unresolved_object
 from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.render.text import places_table
 from dynamo_lint.sources import Sources
@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 
 
 def render_json(regions: Regions, files: Mapping[str, FileFacts], look: Look) -> str:
+    """The document of the regions, as text."""
+    return json_text(regions_object(regions, files, look), exact=True)
+
+
+def regions_object(regions: Regions, files: Mapping[str, FileFacts], look: Look) -> dict[str, Any]:
     """Entries, functions, and sites that are no entries; a function hot in several ways is listed once.
 
     A comprehension is a function too: before Python 3.12 it has code of its own, which Dynamo traces.
     """
-    document = {
+    return {
         "schema_version": SCHEMA_VERSION,
         "entries": [
             {
@@ -37,14 +42,13 @@ def render_json(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
             for entry in regions.entries
         ],
         "functions": [
-            {"id": name} | _function(ways)
+            {"id": name, "path": ref.path, "line": line, **cell_of(ref.path, line, look), **_function(ways)}
             for ref, ways in _by_function(regions.hot)
-            for name in (ref.id, *_comprehensions(ref, files))
+            for name, line in ((ref.id, _line(ref, files)), *_comprehensions(ref, files))
         ],
         "unresolved": [unresolved_object(site, look) for site in regions.unresolved],
         "skipped": [skipped_object(site, look) for site in regions.skipped],
     }
-    return json_text(document, exact=True)
 
 
 def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) -> str:
@@ -171,10 +175,13 @@ def _by_function(hot: Iterable[CompiledFunction]) -> list[tuple[FunctionRef, lis
     ]
 
 
-def _comprehensions(ref: FunctionRef, files: Mapping[str, FileFacts]) -> list[str]:
+def _comprehensions(ref: FunctionRef, files: Mapping[str, FileFacts]) -> list[tuple[str, int]]:
+    """The name of each comprehension, with the line of the first that has it."""
     function = files[ref.path].functions.get(ref.key) if ref.path in files else None
-    found = function.comprehensions if function is not None else ()
-    return list(dict.fromkeys(f"{ref.path}::{qualname}" for qualname, _ in found))
+    lines: dict[str, int] = {}
+    for qualname, line in function.comprehensions if function is not None else ():
+        lines.setdefault(f"{ref.path}::{qualname}", line)
+    return list(lines.items())
 
 
 def _function(ways: Sequence[CompiledFunction]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from dynamo_lint.config import Settings
 from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.recursion import with_deep_stack
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
-from dynamo_lint.regions.options import Idle, RegionOptions
+from dynamo_lint.regions.options import PROGRAM, Idle, RegionOptions
+from dynamo_lint.report import Compiled
 from dynamo_lint.run.reading import Content, Effort, read_facts
 from dynamo_lint.sources import Sources
 
@@ -65,6 +66,16 @@ def surface_of(settings: Settings, content: Content, sources: Sources, effort: E
         return guard_surface(build(project, regions, sources.text, settings.torch_version))
 
     return with_deep_stack(surface)
+
+
+def with_programs(regions: Regions, compiled: Compiled) -> Regions:
+    """The regions with the programs that were not followed to their end: only a verdict knows those."""
+    programs = (
+        Unresolved(site.path, site.line, site.expression, site.why, kind=site.kind)
+        for site in compiled.unresolved
+        if site.kind == PROGRAM
+    )
+    return replace(regions, unresolved=(*regions.unresolved, *programs))
 
 
 def keep(store: Store, content: Content, options: RegionOptions, regions: Regions) -> None:

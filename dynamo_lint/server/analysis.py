@@ -11,21 +11,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from dynamo_lint import baseline
 from dynamo_lint.cache.place import open_store
 from dynamo_lint.config import Settings
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import Finding
-from dynamo_lint.regions.model import Regions
+from dynamo_lint.index.ir import FileFacts
+from dynamo_lint.regions.model import Regions, part
+from dynamo_lint.render.regions import regions_object
 from dynamo_lint.report import Report
 from dynamo_lint.run.check import check
 from dynamo_lint.run.inputs import read_inputs
 from dynamo_lint.run.reading import Effort, Progress, read_content
-from dynamo_lint.run.resolved import facts_of, regions_of
+from dynamo_lint.run.resolved import facts_of, regions_of, with_programs
 from dynamo_lint.run.rewrite import Rewritten, promised, rewrite
 from dynamo_lint.selectors import catalogue
 from dynamo_lint.sources import Sources
+from dynamo_lint.terminal import Look
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +98,27 @@ def with_safe_fixes(judgement: Judgement, path: str, progress: Progress | None =
 
 def compiled_lines(judgement: Judgement, progress: Progress | None = None) -> tuple[CompiledLine, ...]:
     """The compiled functions of all files, each with the entry that its chain starts at."""
+    regions, facts = _regions(judgement, progress)
+    lines = {
+        (path, key): function.line for path, file in facts.items() for key, function in file.functions.items()
+    }
+    return tuple(_compiled_lines(regions, lines))
+
+
+def regions_document(judgement: Judgement, progress: Progress | None = None) -> dict[str, Any]:
+    """The document that `dynamo-lint regions --output-format json` prints."""
+    regions, facts = _regions(judgement, progress)
+    shown = part(with_programs(regions, judgement.report.compiled), judgement.found.reported)
+    return regions_object(shown, facts, Look(cell=judgement.sources.cell))
+
+
+def _regions(judgement: Judgement, progress: Progress | None) -> tuple[Regions, Mapping[str, FileFacts]]:
+    """What is compiled, and the facts of the files with compiled functions."""
     settings, found, sources = judgement.settings, judgement.found, judgement.sources
     with _effort(judgement.question, settings, progress) as effort:
         content = read_content(settings.region_comment, found, sources, effort.store)
         regions = regions_of(settings, content, sources, effort)
-        facts = facts_of(content, {one.function.path for one in regions.hot}, sources, effort)
-        lines = {
-            (path, key): function.line
-            for path, file in facts.items()
-            for key, function in file.functions.items()
-        }
-        return tuple(_compiled_lines(regions, lines))
+        return regions, facts_of(content, {one.function.path for one in regions.hot}, sources, effort)
 
 
 def _compiled_lines(regions: Regions, lines: Mapping[tuple[str, str], int]) -> Iterator[CompiledLine]:

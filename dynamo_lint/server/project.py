@@ -105,6 +105,11 @@ class Project:
         work = partial(analysis.compiled_lines, verdict.judgement)
         return await self._about(verdict, "compiled", work, ())
 
+    async def regions(self, verdict: Verdict) -> dict[str, Any] | None:
+        """The document of what is compiled; None if that cannot be said."""
+        work = partial(analysis.regions_document, verdict.judgement)
+        return await self._about(verdict, "regions", work, None)
+
     async def with_safe_fixes(self, verdict: Verdict, path: str) -> Rewritten | None:
         """The files as the safe fixes for one of them leave them; None if that cannot be said."""
         work = partial(analysis.with_safe_fixes, verdict.judgement, path)

@@ -6,6 +6,7 @@ import hashlib
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from dynamo_lint.config import FILE_NAMES
 from dynamo_lint.server import actions, lenses
@@ -14,6 +15,9 @@ from dynamo_lint.server.documents import path_of
 from dynamo_lint.server.hover import covers, hover
 from dynamo_lint.server.session import WATCHED, Server, View
 
+REGIONS = "dynamoLint/regions"
+"""A request of our own: what is compiled, for a client that shows it."""
+
 
 def build(cached: bool = True) -> Server:
     """The server with all its features."""
@@ -21,6 +25,7 @@ def build(cached: bool = True) -> Server:
     _of_workspace(server)
     _of_diagnostics(server)
     _of_places(server)
+    _of_regions(server)
     return server
 
 
@@ -127,6 +132,22 @@ def _of_places(server: Server) -> None:
             return []
         compiled = await view.project.compiled_lines(view.verdict)
         return [*lenses.lenses(compiled, view.path, uri, view.verdict.places)]
+
+
+def _of_regions(server: Server) -> None:
+    @server.feature(REGIONS)
+    async def regions(_: Any = None) -> list[dict[str, Any]]:
+        """What is compiled, of each project: where its paths start, and the document about it."""
+        answer = []
+        for project in server.projects():
+            if (verdict := await project.verdict()) is None:
+                continue
+            if (document := await project.regions(verdict)) is None:
+                raise JsonRpcException(
+                    "the files have changed meanwhile", types.LSPErrorCodes.ContentModified
+                )
+            answer.append({"root": verdict.judgement.report.root.as_uri(), "regions": document})
+        return answer
 
 
 async def _actions(server: Server, view: View, params: types.CodeActionParams) -> list[types.CodeAction]:

@@ -65,6 +65,15 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Open]:
     assert {Path(url).name for url in asked} == {"report.html"}
 
 
+SIDEWAYS = """
+[...document.querySelectorAll("body, body *")]
+  .filter((one) => ["auto", "scroll", "hidden"].includes(getComputedStyle(one).overflowX))
+  .filter((one) => one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.className)
+"""
+"""What holds more than it shows, to the right."""
+
+
 def until(page: Any, expression: str) -> None:
     """Wait until something holds; playwright's own way needs `eval`, which the page's policy forbids."""
     for _ in range(100):
@@ -212,6 +221,13 @@ def test_no_page_is_wider_than_its_window(opened: Open, name: str, width: int) -
     page = opened(PAGES[name]())
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_of_check_is_read_on_a_phone_without_scrolling_to_the_side(opened: Open) -> None:
+    page = opened(PAGES["check"]())
+    page.set_viewport_size({"width": 420, "height": 800})
+    assert page.evaluate(SIDEWAYS) == []
+    assert page.evaluate("document.querySelector('.stacked td.num').offsetHeight") < 30
 
 
 def test_five_thousand_findings_open_within_three_seconds(opened: Open) -> None:

@@ -362,7 +362,7 @@ def test_regions_are_a_tree_that_lists_each_function_once(root: Path, snapshot: 
 
 
 def test_regions_json_follows_the_contract(root: Path, snapshot: Snapshot) -> None:
-    snapshot.assert_match(regions_text.render_json(REGIONS, {}, Look()), "regions.json")
+    snapshot.assert_match(regions_text.render_json(REGIONS, FILES, Look()), "regions.json")
 
 
 def test_a_function_hot_for_several_receivers_is_one_function_in_json(root: Path) -> None:
@@ -372,6 +372,10 @@ def test_a_function_hot_for_several_receivers_is_one_function_in_json(root: Path
     assert functions == [
         {
             "id": "src/moe.py::MoE.forward",
+            "path": "src/moe.py",
+            "line": 1,
+            "cell": None,
+            "cell_line": None,
             "confidence": "certain",
             "entries": [0, 1],
             "chain": ["train.py:2", "src/block.py:3"],

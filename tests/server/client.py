@@ -115,6 +115,12 @@ class Client(LanguageClient):
             await self.text_document_code_action_async(types.CodeActionParams(document, where, context)) or []
         )
 
+    async def regions(self) -> Any:
+        """What is compiled in each project, as JSON."""
+        return self.protocol._converter.unstructure(
+            await self.protocol.send_request_async("dynamoLint/regions")
+        )
+
     async def pull(self, path: Path, previous: str | None = None) -> Any:
         document = types.TextDocumentIdentifier(path.as_uri())
         params = types.DocumentDiagnosticParams(document, previous_result_id=previous)

@@ -242,6 +242,25 @@ def test_the_cells_of_a_notebook_are_judged_as_one_module(pushed: Live, tmp_path
     pushed.run(test())
 
 
+def test_what_is_compiled_is_told_as_the_command_line_prints_it(
+    pushed: Live, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    lint(["regions", "--output-format", "json", "--no-cache"])
+    printed = json.loads(capsys.readouterr().out)
+
+    async def test() -> None:
+        client, train = pushed.client, project / "train.py"
+        assert {"root": project.as_uri(), "regions": printed} in await client.regions()
+        (function,) = printed["functions"]
+        assert (function["path"], function["line"], function["cell"]) == ("moe.py", 10, None)
+        client.open(train, TRAIN.replace("model.compile()", "pass"))
+        (answer,) = [one for one in await client.regions() if one["root"] == project.as_uri()]
+        assert answer["regions"]["functions"] == []
+
+    pushed.run(test())
+
+
 def test_a_file_outside_of_the_workspace_is_judged_while_it_is_open(pushed: Live, tmp_path: Path) -> None:
     moe = write(tmp_path, moe=MOE, train=TRAIN) / "moe.py"
     single = tmp_path / "single.py"
