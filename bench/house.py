@@ -14,7 +14,7 @@ it says which limits have become too generous, so that they can be lowered.
   torch_tables    modules with a collection of three or more torch names at their top level
   walkers         functions that tell apart five or more kinds of statements
   test_files      test modules directly in tests/
-  changelog_bullets
+  long_entries    entries of the changelog over three lines
 """
 
 from __future__ import annotations
@@ -167,7 +167,8 @@ def measure(root: Path = ROOT) -> dict[str, list[str] | int]:
         if isinstance(node, ast.FunctionDef) and len(_statements_told_apart(node)) >= 5
     ]
     figures["test_files"] = sorted(path.name for path in (root / "tests").glob("test_*.py"))
-    figures["changelog_bullets"] = len(re.findall(r"^- ", (root / "CHANGELOG.md").read_text(), re.MULTILINE))
+    entries = re.findall(r"^- .*(?:\n  .*)*", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    figures["long_entries"] = [entry.splitlines()[0] for entry in entries if entry.count("\n") > 2]
     return figures
 
 

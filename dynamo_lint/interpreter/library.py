@@ -993,7 +993,7 @@ class Library(Compiled):
         return iter(passed)
 
     def _folded(self, name: str, arguments: list[object], keywords: dict[str, object], site: Site) -> object:
-        """What `reduce` makes of some items, or each step of it, as `accumulate` gives them."""
+        """The value that `reduce` makes of some items, or each step of it, as `accumulate` gives them."""
         function, items, start = (*arguments, MISSING, MISSING, MISSING)[:3]
         if name == "accumulate":
             function, items = items, function

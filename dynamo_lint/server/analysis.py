@@ -113,7 +113,7 @@ def regions_document(judgement: Judgement, progress: Progress | None = None) -> 
 
 
 def _regions(judgement: Judgement, progress: Progress | None) -> tuple[Regions, Mapping[str, FileFacts]]:
-    """What is compiled, and the facts of the files with compiled functions."""
+    """The regions, and the facts of the files with compiled functions."""
     settings, found, sources = judgement.settings, judgement.found, judgement.sources
     with _effort(judgement.question, settings, progress) as effort:
         content = read_content(settings.region_comment, found, sources, effort.store)

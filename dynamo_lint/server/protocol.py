@@ -137,7 +137,7 @@ def _of_places(server: Server) -> None:
 def _of_regions(server: Server) -> None:
     @server.feature(REGIONS)
     async def regions(_: Any = None) -> list[dict[str, Any]]:
-        """What is compiled, of each project: where its paths start, and the document about it."""
+        """The regions of each project: where its paths start, and the document about them."""
         answer = []
         for project in server.projects():
             if (verdict := await project.verdict()) is None:
