@@ -75,7 +75,10 @@ def markdown(text: str) -> str:
     if len(pieces) % 2 == 0:  # the last backtick opens nothing
         last = pieces.pop()
         pieces[-1] += f"'{last}"
-    shown = [markdown_code(piece) if number % 2 else _plain(piece) for number, piece in enumerate(pieces)]
+    shown = [_plain(pieces[0])]
+    for before, piece, after in zip(pieces[::2], pieces[1::2], pieces[2::2], strict=False):
+        # Readers differ on a backtick behind a backslash, though that is escaped itself.
+        shown += [_entities(piece) if before.endswith("\\") else markdown_code(piece), _plain(after)]
     # Two stretches of code with nothing between them would be one, with backticks in it.
     shown[2:-1:2] = [piece or " " for piece in shown[2:-1:2]]
     return "".join(shown)
@@ -86,7 +89,11 @@ def markdown_code(text: str) -> str:
     shown = clean(text)
     if shown.strip() and not {"`", "|"} & set(shown):
         return f"`{shown}`"
-    plain = (char if char.isalnum() or char in " /.:-" else f"&#{ord(char)};" for char in shown)
+    return _entities(shown)
+
+
+def _entities(code: str) -> str:
+    plain = (char if char.isalnum() or char in " /.:-" else f"&#{ord(char)};" for char in code)
     return f"<code>{''.join(plain)}</code>"
 
 

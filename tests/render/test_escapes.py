@@ -225,6 +225,7 @@ def test_markdown_shows_the_characters_of_a_text(text: str) -> None:
     assert_is_text(markdown(text))
     assert markdown("a `b_c` d_e `f` (see `g | h`).") == "a `b_c` d\\_e `f` (see <code>g &#124; h</code>)."
     assert markdown("`a``b` and `c") == "`a` `b` and 'c"
+    assert markdown("a\\`b` `c`") == "a\\\\<code>b</code> `c`"
     assert sarif_text("`a[0](b)`") == "`a[0] (b)`"
 
 
