@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from dynamo_lint.render.json_format import SCHEMA_VERSION, cell_of, placed, skip
 from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.render.text import places_table
 from dynamo_lint.sources import Sources
-from dynamo_lint.terminal import Look, clean, text_width
+from dynamo_lint.terminal import Look, clean, counted, text_width
 
 if TYPE_CHECKING:
     from dynamo_lint.state.guard_surface import Read
@@ -121,7 +121,19 @@ def render_guards(surface: Sequence[Read], look: Look, output_format: str) -> st
             f", written by {_WRITERS[guarded.writers]}; read at {look.place(one.hot.function.path, one.line)}"
         )
         lines.append(look.line(told, "    ", "      "))
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", look.line(_account(surface))]) + "\n"
+
+
+def _account(surface: Sequence[Read]) -> str:
+    """How many values there are, each counted once however many regions read it, by who writes them."""
+    values = {(one.guarded.kind, one.guarded.name): one.guarded.writers for one in surface}
+    count = Counter(values.values())
+    moving = count["compiled"] + count["outside"]
+    shares = [
+        f"{count[writers]} by {_WRITERS[writers]}" for writers in ("compiled", "outside") if count[writers]
+    ]
+    changed = f"{moving} may change between calls: written {', '.join(shares)}" if moving else "none changes"
+    return f"{counted(len(values), 'value')} read, {len(values) - moving} set once; {changed}."
 
 
 _WRITERS = {
