@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from dynamo_lint import knowledge
 from dynamo_lint.calls import compiled_calls, keywords
-from dynamo_lint.calls.reaching_definitions import with_passed
 from dynamo_lint.conditions import arguments, select
 from dynamo_lint.conditions.narrow import by_key, by_text, is_keyed, narrow
 from dynamo_lint.evaluation import call_results
+from dynamo_lint.evaluation.reaching_definitions import with_passed
 from dynamo_lint.heuristics.attribute_by_name import only_module_stored_as
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Expr
