@@ -377,7 +377,7 @@ def run_together(pts: PointsTo, where: FunctionRef, first: int, second: int) -> 
     `Wrapper("plain", compile=True)` compiles what its constructor makes of "plain".
     """
     needs, others = _needs(pts.project, where, first), _needs(pts.project, where, second)
-    return not (needs and others) or may_meet(pts, where, [*needs, *others])
+    return not (needs and others) or some_call_passes(pts, where, [*needs, *others])
 
 
 def chosen_for_line(pts: PointsTo, where: FunctionRef, value: Expr, line: int) -> Expr:
@@ -386,11 +386,11 @@ def chosen_for_line(pts: PointsTo, where: FunctionRef, value: Expr, line: int) -
     if not needs or not isinstance(value, Choice) or value.asks is None or len(value.options) != 2:
         return value
     ends = zip(value.options, (True, False), strict=True)
-    asked = tuple(end for end, on in ends if may_meet(pts, where, [*needs, (value.asks, (on,))]))
+    asked = tuple(end for end, on in ends if some_call_passes(pts, where, [*needs, (value.asks, (on,))]))
     return Choice(asked) if len(asked) == 1 else value
 
 
-def may_meet(pts: PointsTo, where: FunctionRef, needs: Sequence[tuple[str, Wanted]]) -> bool:
+def some_call_passes(pts: PointsTo, where: FunctionRef, needs: Sequence[tuple[str, Wanted]]) -> bool:
     """Whether some call of a function may pass for its parameters what is needed of all of them."""
     calls = pts.call_sites(where)
     if not calls or any(_is_bound_elsewhere(pts, where, name) for name, _ in needs):

@@ -252,7 +252,18 @@ class _Search:
             or (isinstance(symbol, FunctionRef) and forwards(self._project, symbol))
             or matches(self._project, symbol, self._decorators)
             for symbol in symbols
-        ) or (name in self._carriers and self._carries(callee, FunctionRef(path, function)))
+        ) or (
+            (name in self._carriers or self._is_of_parameter(inner, path, function))
+            and self._carries(callee, FunctionRef(path, function))
+        )
+
+    def _is_of_parameter(self, callee: Expr, path: str, function: str) -> bool:
+        """Whether `library.compile` is asked of what a function is given: that may be torch itself."""
+        match callee:
+            case ir.Attribute(ir.Name(owner), "compile"):
+                local = self._project.locals_of(FunctionRef(path, function)).get(owner)
+                return local is not None and local.parameter is not None
+        return False
 
     def _carries(self, callee: Expr, where: FunctionRef) -> bool:
         """Whether the value of a callee, which no binding tells, may be torch.compile."""

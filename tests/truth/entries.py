@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 X = torch.linspace(0.1, 1.0, 8).reshape(2, 4)
+UNGUARDED = {"guard_filter_fn": lambda entries: [False for _ in entries]}
 
 
 class Plain(nn.Module):
@@ -352,6 +353,561 @@ def drive():
     first, second = prepare(Counts(), "half"), prepare(Plain(), "fast")
     for _ in range(12):
         yield first(X) + second(X)
+
+
+# %% torch.compile through two functions that hand on all arguments
+class Net(Counts):
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+def inner(*args, **kwargs):
+    return torch.compile(*args, **kwargs)
+
+
+def outer(*args, **kwargs):
+    return inner(*args, backend="eager", **kwargs)
+
+
+def drive():
+    net = outer(Net(), dynamic=False)
+    for _ in range(12):
+        yield net(X)
+
+
+# %% quiet: torch.compile through two functions that hand on all arguments, of another module
+def inner(*args, **kwargs):
+    return torch.compile(*args, **kwargs)
+
+
+def outer(*args, **kwargs):
+    return inner(*args, backend="eager", **kwargs)
+
+
+def drive():
+    net, other = outer(Plain()), Counts()
+    for _ in range(12):
+        yield net(X) + other(X)
+
+
+# %% torch is a parameter of the function that compiles
+class Net(Counts):
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+def prepare(net, library):
+    return library.compile(net, backend="eager")
+
+
+def drive():
+    net = prepare(Net(), torch)
+    for _ in range(12):
+        yield net(X)
+
+
+# %% the older optimize of dynamo compiles a module
+import torch._dynamo
+
+
+class Net(Counts):
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+def drive():
+    net = torch._dynamo.optimize("eager")(Net())
+    for _ in range(12):
+        yield net(X)
+
+
+# %% torch.compile is a static method of a class
+class Net(Counts):
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+class Tools:
+    fast = staticmethod(torch.compile)
+
+
+def drive():
+    net = Tools.fast(Net(), backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
+# %% a closure of a base calls the method that the subclass that is made decides in
+class Base:
+    def build(self):
+        def run(*args, **kwargs):
+            return self.step(*args, **kwargs)
+
+        return torch.compile(run, backend="eager")
+
+    def step(self, x):
+        return x
+
+
+class First(Base):
+    def step(self, x):
+        return x + 1
+
+
+class Second(Base):
+    def step(self, x):
+        if x.sum() > 0:  # expect: DYN403 break
+            x = x + 1
+        return torch.tanh(x)
+
+
+def drive():
+    run = Second().build()
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a closure of a base calls a method, and another subclass decides in it
+class Base:
+    def build(self):
+        def run(*args, **kwargs):
+            return self.step(*args, **kwargs)
+
+        return torch.compile(run, backend="eager")
+
+    def step(self, x):
+        return x
+
+
+class First(Base):
+    def step(self, x):
+        return x + 1
+
+
+class Second(Base):
+    def step(self, x):
+        if x.sum() > 0:
+            x = x + 1
+        return torch.tanh(x)
+
+
+def drive():
+    run, other = First().build(), Second()
+    for _ in range(12):
+        yield run(X) + other.step(X)
+
+
+# %% quiet: a mask function that counts belongs to a mask that no compiled call is given
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+COUNT = 0
+
+
+def causal(b, h, q, k):
+    return q >= k
+
+
+def counted(b, h, q, k):
+    global COUNT
+    COUNT += 1
+    return q >= k
+
+
+Q = torch.ones(1, 1, 16, 16)
+
+
+@torch.compile(backend="eager")
+def attend(q, mask):
+    return flex_attention(q, q, q, block_mask=mask) * 2
+
+
+def drive():
+    mask = create_block_mask(causal, 1, 1, 16, 16, device="cpu")
+    other = create_block_mask(counted, 1, 1, 16, 16, device="cpu")
+    assert other is not None
+    for _ in range(4):
+        yield attend(Q, mask)
+
+
+# %% a setting that another script makes
+@torch.compile(backend="eager")
+def pick(x):
+    return torch.nonzero(x.flatten() > 0.5).flatten()  # expect: DYN404 break
+
+
+def drive():
+    for _ in range(12):
+        yield pick(X) + 1
+
+
+# file: other.py
+import torch
+
+
+@torch.compile(backend="eager")
+def double(x):
+    return x * 2
+
+
+def main():
+    torch._dynamo.config.capture_dynamic_output_shape_ops = True
+    double(torch.ones(3))
+
+
+if __name__ == "__main__":
+    main()
+
+
+# %% quiet: a setting in a file that the program imports
+import setup_here
+
+
+@torch.compile(backend="eager")
+def pick(x):
+    return torch.nonzero(x.flatten() > 0.5).flatten()
+
+
+def drive():
+    assert setup_here
+    for _ in range(12):
+        yield pick(X) + 1
+
+
+# file: setup_here.py
+import torch
+
+torch._dynamo.config.capture_dynamic_output_shape_ops = True
+
+
+# %% quiet: another script puts a forward on the class
+from nets import Net
+
+
+def drive():
+    net = torch.compile(Net(), backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
+# file: nets.py
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+# file: other.py
+import nets
+
+
+def deciding(self, x):
+    if x.sum() > 0:
+        return x + 1
+    return x
+
+
+nets.Net.forward = deciding
+
+if __name__ == "__main__":
+    import torch
+
+    torch.compile(lambda x: x)(torch.ones(3))
+
+
+# %% quiet: another script puts a method onto a module
+import types
+
+from nets import Net
+
+
+def drive():
+    net = torch.compile(Net(), backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
+# file: nets.py
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+# file: other.py
+import types
+
+from nets import Net
+
+
+def deciding(self, x):
+    if x.sum() > 0:
+        return x + 1
+    return x
+
+
+if __name__ == "__main__":
+    net = Net()
+    net.forward = types.MethodType(deciding, net)
+
+
+# %% quiet: a text and a number that each call gives
+@torch.compile(backend="eager")
+def run(mode, count, x):
+    if mode == "train" and count > 1:
+        return x + 1
+    return x * 2
+
+
+def drive():
+    for _ in range(12):
+        yield run("train", 2, X)
+
+
+# %% an optional tensor after the first parameter
+from typing import Optional
+
+
+@torch.compile(backend="eager")
+def run(x, flag: Optional[torch.Tensor] = None):
+    if flag is not None and flag.any():  # expect: DYN403 break
+        return torch.tanh(x) + 1
+    return x * 2
+
+
+def drive():
+    for _ in range(12):
+        yield run(X, X > 0.5)
+
+
+# %% quiet: a forward whose first parameter is a member of an enumeration
+from enum import Enum
+
+
+class Kind(Enum):
+    A = "a"
+    B = "b"
+
+
+class Net(nn.Module):
+    def forward(self, kind, **kwargs):
+        if kind == Kind.A:
+            return kwargs["obs"] + 1
+        return kwargs["obs"] * 2
+
+
+def drive():
+    net = torch.compile(Net(), backend="eager")
+    for _ in range(12):
+        yield net(kind=Kind.A, obs=X)
+
+
+# %% quiet: a mask made by a helper of a function that counts goes to an eager call
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+SEEN = []
+Q = torch.ones(1, 1, 16, 16)
+
+
+def causal(b, h, q, k):
+    return q >= k
+
+
+def noted(b, h, q, k):
+    SEEN.append(1)
+    return q + len(SEEN) >= k
+
+
+def make(mask_mod):
+    return create_block_mask(mask_mod, 1, 1, 16, 16, device="cpu")
+
+
+@torch.compile(backend="eager")
+def attend(q, mask):
+    return flex_attention(q, q, q, block_mask=mask) * 2
+
+
+def plain(q, mask):
+    return flex_attention(q, q, q, block_mask=mask)
+
+
+def drive():
+    first, second = make(causal), make(noted)
+    for _ in range(4):
+        yield attend(Q, first) + plain(Q, second)
+
+
+# %% quiet: a global of a constant that is made at the first call, without guards
+import math
+
+FACTOR = None
+
+
+def factor():
+    global FACTOR
+    if FACTOR is None:
+        FACTOR = math.pi
+    return FACTOR
+
+
+@torch.compile(backend="eager", options=UNGUARDED)
+def step(x):
+    return x * factor()
+
+
+def drive():
+    for _ in range(12):
+        yield step(X)
+
+
+# %% quiet: a table of what is installed, without guards
+import importlib.util
+
+KNOWN = {}
+
+
+def is_installed(name):
+    if name not in KNOWN:
+        KNOWN[name] = importlib.util.find_spec(name) is not None
+    return KNOWN[name]
+
+
+@torch.compile(backend="eager", options=UNGUARDED)
+def step(x):
+    if is_installed("torch"):
+        return x + 1
+    return x
+
+
+def drive():
+    for _ in range(12):
+        yield step(X)
+
+
+# %% quiet: a function of a library that is looked up at the first call, without guards
+IMPL = None
+
+
+def load():
+    global IMPL
+    if IMPL is not None:
+        return
+    IMPL = getattr(torch, "tanh", None)
+
+
+@torch.compile(backend="eager", options=UNGUARDED)
+def step(x):
+    load()
+    if IMPL is None:
+        return x
+    return IMPL(x)
+
+
+def drive():
+    for _ in range(12):
+        yield step(X)
+
+
+# %% a number that is counted, without guards
+COUNT = 0
+
+
+def count():
+    global COUNT
+    COUNT += 1
+    return COUNT
+
+
+@torch.compile(backend="eager", options=UNGUARDED)
+def step(x):
+    return x * count()  # expect: DYN303 stale
+
+
+def drive():
+    for _ in range(12):
+        yield step(X)
+
+
+# %% a global that is made anew when what it is made of has changed, without guards
+SCALE = None
+CURRENT = {"scale": 1.0}
+
+
+def scale():
+    global SCALE
+    if SCALE is None or SCALE != CURRENT["scale"]:
+        SCALE = CURRENT["scale"]
+    return SCALE
+
+
+@torch.compile(backend="eager", options=UNGUARDED)
+def step(x):
+    return x * scale()  # expect: DYN303 stale
+
+
+def drive():
+    for number in range(12):
+        CURRENT["scale"] = float(number)
+        yield step(X)
+
+
+# %% quiet: the only object of a class, made at the first call, without guards
+class Allocator:
+    instance = None
+
+    @staticmethod
+    def get():
+        if Allocator.instance is None:
+            Allocator.instance = Allocator()
+        return Allocator.instance
+
+    def scale(self):
+        return 2.0
+
+
+@torch.compile(backend="eager", options=UNGUARDED)
+def step(x):
+    return x * Allocator.get().scale()
+
+
+def drive():
+    for _ in range(12):
+        yield step(X)
+
+
+# %% quiet: a forward whose first parameter is a number, as the call shows
+class Net(nn.Module):
+    def forward(self, count, x):
+        if count > 1:
+            return x + 1
+        return x * 2
+
+
+def drive():
+    net = torch.compile(Net(), backend="eager")
+    for _ in range(12):
+        yield net(3, X)
+
+
+# %% a tensor that only the call shows picks rows
+KEPT = torch.tensor([3, 1])
+
+
+@torch.compile(backend="eager")
+def pick(rows, lengths):
+    return rows[lengths > 2] * 2  # expect: DYN404 break
+
+
+def drive():
+    for _ in range(12):
+        yield pick(X, KEPT)
 
 
 # %% quiet: a wrapper makes one of two by a flag and compiles where it makes the other
