@@ -910,6 +910,126 @@ def drive():
         yield pick(X, KEPT)
 
 
+# %% quiet: the text that the program passes on says which row of a table is compiled
+NETS = {"plain": Plain, "counts": Counts}
+
+
+def build(name):
+    return NETS[name]()
+
+
+def drive():
+    net = torch.compile(build("plain"), backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
+# %% the text that the program passes on says which row of a table is compiled, and it counts
+class Counts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+NETS = {"plain": Plain, "counts": Counts}
+
+
+def build(name):
+    return NETS[name]()
+
+
+def drive():
+    net = torch.compile(build("counts"), backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
+# %% quiet: a class by the text that it is registered under
+NETS = {}
+
+
+def register(name):
+    def put(cls):
+        NETS[name] = cls
+        return cls
+
+    return put
+
+
+@register("counts")
+class Counting(Counts):
+    pass
+
+
+@register("plain")
+class Simple(Plain):
+    pass
+
+
+def drive():
+    net = torch.compile(NETS["plain"](), backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
+# %% quiet: a row of a table that the default of a settings object names
+from dataclasses import dataclass
+
+
+@dataclass
+class Settings:
+    net: str = "plain"
+
+
+NETS = {"plain": Plain, "counts": Counts}
+
+
+def get_model(settings):
+    return NETS[settings.net]()
+
+
+def drive():
+    net = torch.compile(get_model(Settings()), backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
+# %% quiet: a class that a helper makes by the text that it is registered under
+NETS = {}
+
+
+def register(name):
+    def put(cls):
+        NETS[name] = cls
+        return cls
+
+    return put
+
+
+@register("counts")
+class Counting(Counts):
+    pass
+
+
+@register("plain")
+class Simple(Plain):
+    pass
+
+
+def build(name, **options):
+    return NETS[name](**options)
+
+
+def drive():
+    net = torch.compile(build("plain"), backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
 # %% quiet: a wrapper makes one of two by a flag and compiles where it makes the other
 class Wrapped(nn.Module):
     def __init__(self, counting=False, compile=False):
