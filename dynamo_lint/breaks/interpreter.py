@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dynamo_lint import knowledge
-from dynamo_lint.breaks.values import UNKNOWN, Value, joined, literal
+from dynamo_lint.breaks.values import MISSING, UNKNOWN, Value, joined, literal
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.lower import terminal_name
@@ -34,6 +34,10 @@ _BUILT = "DYN407"
 """The rule about parameters that are made by each call."""
 _REASONS = ("eager", "compil", "dynamo", "graph", "trace")
 """Words of a docstring that speaks of why its function is not compiled."""
+
+
+_PLAIN = frozenset({"int", "float", "bool", "str"})
+"""Kinds of arguments that tell a parameter from a tensor."""
 
 
 class Path(NamedTuple):
@@ -247,7 +251,7 @@ class Interpreter:
     def handed(
         self, calls: Iterable[tuple[FunctionRef, ir.Call, Node]]
     ) -> dict[Node, list[tuple[str, Value]]]:
-        """The tensors that calls of compiled functions hand over, by parameter."""
+        """The tensors, numbers and texts that calls of compiled functions hand over, by parameter."""
         found: dict[Node, dict[str, list[Value]]] = defaultdict(lambda: defaultdict(list))
         for ref, call, node in calls:
             function = self.project.function(node.function)
@@ -257,9 +261,9 @@ class Interpreter:
                 found[node][key].append(value)
         return {
             node: [
-                (name, replace(value, argument=value.kind == "tensor"))
+                (name, _as_handed(value))
                 for name, values in by_name.items()
-                if (value := joined(values)).kind in {"tensor", "list", "tuple"}
+                if (value := joined(values)).kind in {"tensor", "list", "tuple", *_PLAIN}
             ]
             for node, by_name in found.items()
         }
@@ -432,3 +436,10 @@ def is_documented(project: Project, bodies: Bodies, ref: FunctionRef, comment: s
         case [ast.Expr(ast.Constant(str() as text)), *_]:
             return any(word in text.lower() for word in _REASONS)
     return False
+
+
+def _as_handed(value: Value) -> Value:
+    """An argument as the compiled function sees it: another call may pass another number or text."""
+    if value.kind in _PLAIN:
+        return replace(value, constant=MISSING)
+    return replace(value, argument=value.kind == "tensor")

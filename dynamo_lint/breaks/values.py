@@ -192,7 +192,7 @@ def merged(
 def compared(values: list[Value], operators: list[ast.cmpop]) -> Value:
     """The outcome of a chain of comparisons."""
     if any(one.kind == "tensor" for one in values) and all(isinstance(op, _ELEMENTWISE) for op in operators):
-        return replace(computed(values), dtype="bool")
+        return replace(computed(values), dtype="bool", asked=asked(values))
     if len(operators) != 1:
         return Value("bool", asked=asked(values))
     left, right = values

@@ -147,6 +147,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         if tensors is None:
             tensors = results.tensor_parameters(self.project, self.where, self.receiver)
             tensors = self.interpreter.tensors[self.reading.node] = tensors and tensors - {*_containers(body)}
+        presumed = results.presumed_tensors(self.project, self.where, self.receiver)
         found = {}
         for parameter in function.parameters:
             name = parameter.name
@@ -156,7 +157,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             if known.kind and (name not in tensors or known != NONE):
                 found[name] = known  # whatever an annotation says
             else:
-                tensor = replace(TENSOR, argument=self.reading.entered)
+                tensor = replace(TENSOR, argument=self.reading.entered, asked=presumed & {name})
                 found[name] = tensor if name in tensors else Value(asked=frozenset({name}))
         return found
 
@@ -402,12 +403,12 @@ class _Walk(Forward[dict[str, Value], Truth]):
             case ast.BoolOp(op, parts):
                 return self._joined(parts, isinstance(op, ast.Or))
         value = self.value(node)
+        self.reading.asked |= value.asked
         if value.kind == "tensor":
             with self.on(self.path.after(Path(True, not value.at_times))):
                 self.note("branch", node)
             return BOTH
         self._decide(value, node)
-        self.reading.asked |= value.asked if not value.kind else frozenset()
         return value.truth
 
     def _decide(self, value: Value, node: ast.AST) -> None:
@@ -591,8 +592,9 @@ class _Walk(Forward[dict[str, Value], Truth]):
     def _subscript(self, node: ast.Subscript) -> Value:
         base, index = self.value(node.value), self.value(node.slice)
         parts = index.items if index.kind == "tuple" and index.items is not None else (index,)
+        if base.kind == "tensor" or (not base.kind and any(part.kind == "bool" for part in parts)):
+            self.reading.asked |= base.asked | asked(part for part in parts if part.kind in {"", "bool"})
         if base.kind == "tensor":
-            self.reading.asked |= asked(part for part in parts if not part.kind)
             for part in parts:
                 bounds = part.items if part.kind == "slice" and part.items is not None else ()
                 if part.kind == "tensor" and part.dtype == "bool":

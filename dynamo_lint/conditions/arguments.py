@@ -368,12 +368,34 @@ def _named_calls(function: Function) -> NamedCalls:
 def varies(pts: PointsTo, where: FunctionRef, line: int) -> bool:
     """Whether some call of a function leaves out a line: `prepare(net)` where others have `compile=True`."""
     calls = pts.call_sites(where) if pts.project.function(where).picked else ()
-    return any(leaves_out(pts.project, where, site.call, line) for _, site in calls)
+    return any(excludes(pts.project, where, site.call, line) for _, site in calls)
 
 
-def leaves_out(project: Project, target: FunctionRef, call: Call, line: int) -> bool:
-    """Whether a line of a function runs only with a switch on that a call leaves off."""
-    return is_off(project, target, switches_left_off(project, target, call), line)
+def run_together(pts: PointsTo, where: FunctionRef, first: int, second: int) -> bool:
+    """Whether some call of a function may run both of two lines, as far as calls write out what these ask.
+
+    `Wrapper("plain", compile=True)` compiles what its constructor makes of "plain".
+    """
+    needs, others = _needs(pts.project, where, first), _needs(pts.project, where, second)
+    return not (needs and others) or some_call_passes(pts, where, [*needs, *others])
+
+
+def chosen_for_line(pts: PointsTo, where: FunctionRef, value: Expr, line: int) -> Expr:
+    """A value without the ends of its choices that no call asks for together with a line."""
+    needs = _needs(pts.project, where, line) if isinstance(value, Choice) and value.asks else []
+    if not needs or not isinstance(value, Choice) or value.asks is None or len(value.options) != 2:
+        return value
+    ends = zip(value.options, (True, False), strict=True)
+    asked = tuple(end for end, on in ends if some_call_passes(pts, where, [*needs, (value.asks, (on,))]))
+    return Choice(asked) if len(asked) == 1 else value
+
+
+def some_call_passes(pts: PointsTo, where: FunctionRef, needs: Sequence[tuple[str, Wanted]]) -> bool:
+    """Whether some call of a function may pass for its parameters what is needed of all of them."""
+    calls = pts.call_sites(where)
+    if not calls or any(_is_bound_elsewhere(pts, where, name) for name, _ in needs):
+        return True
+    return not all(refuses(pts.project, where, site.call, needs) for _, site in calls)
 
 
 def excludes(project: Project, target: FunctionRef, call: Call, line: int) -> bool:

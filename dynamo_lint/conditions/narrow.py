@@ -198,7 +198,7 @@ def by_text(pts: PointsTo, owners: ValueSet, index: Expr, context: Context) -> V
     if not texts or len(texts) < len(names):
         return EMPTY
     found = union(pts.item(owners, text) for text in texts)
-    if not _is_open(pts, index, context):
+    if not is_open(pts, index, context):
         return found
     rows = pts.item(owners, None)
     others: ValueSet = {
@@ -211,7 +211,7 @@ def _is_method(value: Value) -> bool:
     return isinstance(value, FunctionValue) and value.receiver is not None
 
 
-def _is_open(pts: PointsTo, index: Expr, context: Context) -> bool:
+def is_open(pts: PointsTo, index: Expr, context: Context) -> bool:
     """Whether a name or an attribute may be other texts too: it also holds what only the run knows."""
     bound = [(one, at) for value, at in _bound(pts, index, context) for one in _options(value)]
     # A question, for it may depend on itself: `key = NEXT[key]`.

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from dynamo_lint import knowledge
 from dynamo_lint.calls import compiled_calls, keywords
-from dynamo_lint.calls.reaching_definitions import with_passed
 from dynamo_lint.conditions import arguments, select
-from dynamo_lint.conditions.narrow import by_key, by_text, is_keyed, narrow
+from dynamo_lint.conditions.narrow import by_key, by_text, is_keyed, is_open, narrow
 from dynamo_lint.evaluation import call_results
+from dynamo_lint.evaluation.reaching_definitions import with_passed
 from dynamo_lint.heuristics.attribute_by_name import only_module_stored_as
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Expr
@@ -25,7 +25,7 @@ from dynamo_lint.program.refs import (
 )
 from dynamo_lint.program.scopes import Local
 from dynamo_lint.program.static_bindings import is_statically_bound
-from dynamo_lint.values import classes, containers, iterables, module_tree, reflection
+from dynamo_lint.values import classes, containers, iterables, module_tree, reflection, registries
 from dynamo_lint.values.annotations import typed
 from dynamo_lint.values.containers import filled_elsewhere, kept_as
 from dynamo_lint.values.model import (
@@ -66,6 +66,8 @@ def value_of(pts: PointsTo, expr: Expr, context: Context) -> ValueSet:
             if own is not None:
                 return own
             found = pts.item(pts.value(owner, context), index)
+            if len(found) > 1 and isinstance(index, str):
+                found = registries.registered_under(pts.project, found, frozenset({index}))
             kept = None if found else kept_as(pts.project, owner, context.function)
             return found if kept is None else pts.item(pts.value(kept, context), index)
         case ir.Subscript(owner, index):
@@ -110,7 +112,17 @@ def _items(pts: PointsTo, owners: ValueSet, index: Expr, context: Context) -> Va
             return union([left, pts.item(others, None)])
         if found := by_text(pts, owners, index, context):
             return found
-    return pts.item(owners, None)
+    return _of_registry(pts, pts.item(owners, None), index, context)
+
+
+def _of_registry(pts: PointsTo, rows: ValueSet, index: Expr, context: Context) -> ValueSet:
+    """The rows of a table that are registered under the texts that an index is known to be one of."""
+    if len(rows) < 2 or not any(isinstance(row, ClassValue | FunctionValue) for row in rows):
+        return rows
+    names = pts.value(index, context)
+    texts = frozenset(name.value for name in names if isinstance(name, Text))
+    known = bool(texts) and len(texts) == len(names) and not is_open(pts, index, context)
+    return registries.registered_under(pts.project, rows, texts) if known else rows
 
 
 def item_of(pts: PointsTo, owners: ValueSet, index: object) -> ValueSet:

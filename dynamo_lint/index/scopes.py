@@ -197,8 +197,8 @@ class FunctionScope:
                     self.picked.append((*lines, name, (on,)))
         if test.__class__ in GIVEN:
             asked = self._facts(test, holds)
-            left_off = {one.name for one in self.parameters if one.default == Constant(None)}
-            given = [name for name in asked.on if name in left_off]
+            open_ = {one.name for one in self.parameters if one.default in (None, Constant(None))}
+            given = [name for name in asked.on if name in open_]
             if given and compiles(body):
                 self.picked += [(*lines, name, (None if name in asked.filled else True,)) for name in given]
 

@@ -34,7 +34,8 @@ def callbacks(pts: PointsTo, compiled: Sequence[Site]) -> Iterator[tuple[Site, V
         for callee, confidence in pts.value(site.call.function, context).items():
             if isinstance(callee, Compiled) and (callee.path, callee.line) in sites:
                 passed = union(
-                    [_given(pts, site.call, context), masks_for(pts, callee.dotted, site.call)], confidence
+                    [_given(pts, site.call, context), masks_for(pts, callee.dotted, site.call, context)],
+                    confidence,
                 )
                 if passed:
                     yield sites[callee.path, callee.line], passed
@@ -50,11 +51,20 @@ def calls_back(dotted: str) -> bool:
     return package not in knowledge.names("calls_nothing")
 
 
-def masks_for(pts: PointsTo, dotted: str, call: ir.Call) -> ValueSet:
-    """The mask functions that a call of flex_attention runs through its BlockMask."""
-    masked = len(call.arguments) > 4 or any(name == "block_mask" for name, _ in call.keywords)
+def masks_for(pts: PointsTo, dotted: str, call: ir.Call, context: Context) -> ValueSet:
+    """The mask functions that a call of flex_attention runs through the BlockMask that it is given.
+
+    Where nothing shows of which function that is made, it is the only one that there is, or a guess.
+    """
+    given = call.arguments[4] if len(call.arguments) > 4 else dict(call.keywords).get("block_mask")
     nothing: ValueSet = {}
-    return pts.ask_within(("masks",), lambda: _masks(pts), nothing) if dotted in _FLEX and masked else nothing
+    if dotted not in _FLEX or given is None:
+        return nothing
+    passed = functions_in(pts.value(given, context))
+    if passed:
+        return passed
+    every = pts.ask_within(("masks",), lambda: _masks(pts), nothing)
+    return every if len(every) < 2 else pts.guessed(every)
 
 
 def _given(pts: PointsTo, call: ir.Call, context: Context) -> ValueSet:

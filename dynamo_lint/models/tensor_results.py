@@ -82,14 +82,12 @@ def gives_tensor(dotted: str) -> bool:
 def tensor_parameters(project: Project, ref: FunctionRef, receiver: ClassRef | None) -> frozenset[str]:
     """The parameters that can hardly be anything but tensors.
 
-    Those declared to be, what `forward` of a module gets first, and whatever is used through methods and
-    attributes that only tensors have.
+    Those declared to be, whatever is used through methods and attributes that only tensors have, and those
+    that a module is merely presumed to get.
     """
     function = project.function(ref)
     plain = [one.name for one in function.parameters if one.annotation is None and one.kind == "positional"]
-    found: set[str] = set()
-    if receiver is not None and function.qualname.endswith(".forward") and project.is_module(receiver):
-        found.update(one.name for one in function.parameters[1:2])
+    found = set(presumed_tensors(project, ref, receiver))
     for load in function.loads:
         if isinstance(load.value, ir.Name) and load.name in TENSOR_ONLY_ATTRIBUTES:
             found.add(load.value.id)
@@ -103,6 +101,23 @@ def tensor_parameters(project: Project, ref: FunctionRef, receiver: ClassRef | N
         if one.default is None and is_tensor_annotation(one.annotation)
     }
     return frozenset(declared | found.intersection(plain))
+
+
+def presumed_tensors(project: Project, ref: FunctionRef, receiver: ClassRef | None) -> frozenset[str]:
+    """What `forward` of a module gets first, if neither a default nor a comparison with a text or a member of
+    an enumeration says that it is something else; calls that show what it is know better."""
+    function = project.function(ref)
+    if receiver is None or not function.qualname.endswith(".forward") or not project.is_module(receiver):
+        return frozenset()
+    named = {name for _, _, name, wanted in function.picked if isinstance(wanted[0], str)}
+    return frozenset(
+        one.name
+        for one in function.parameters[1:2]
+        if one.annotation is None
+        and one.kind == "positional"
+        and one.default in (None, ir.Constant(None))
+        and one.name not in named
+    )
 
 
 def is_tensor_annotation(annotation: ir.Expr | None) -> bool:

@@ -25,6 +25,8 @@ from dynamo_lint.index.ir import (
 from dynamo_lint.program.names import called_name, last_name
 
 _COMPILE = Attribute(Name("torch"), "compile")
+_HOLDING = frozenset({"partial", "staticmethod"})
+"""Callables that keep the function that they are given, to be called later."""
 
 
 def read_compile_values(
@@ -81,6 +83,6 @@ def carries(value: Expr) -> bool:
             return True
         case Call(function, ()):  # `torch.compile(dynamic=True)`
             return function == _COMPILE
-        case Call(function, (first, *_)) if last_name(function) == "partial":
+        case Call(function, (first, *_)) if last_name(function) in _HOLDING:
             return carries(first)
     return False

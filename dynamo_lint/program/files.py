@@ -86,7 +86,11 @@ def may_meet(project: Project, entry: str, site: FunctionRef | None, target: Fun
     test = test_of(target)
     tried = is_for_tests(target.path, entry)
     if not (test or tried):
-        return True
+        return (
+            in_tests(entry)
+            or not _is_program(project, target.path)
+            or one_program(project, entry, target.path)
+        )
     if site is None:
         return not tried
     if test and test == test_of(site):
@@ -115,6 +119,11 @@ def _is_program(project: Project, path: str) -> bool:
         return False
     imports = project.named("imports").get(file.module.partition(".")[0], ())
     return not any(file.module in (one.module, f"{one.module}.{one.name}") for one in imports)
+
+
+def imports_by_text(project: Project) -> bool:
+    """Whether any code imports modules by a text, so that no import statement says who runs what."""
+    return any(project.calls_of(name) for name in ("import_module", "__import__"))
 
 
 def reached(project: Project, path: str) -> frozenset[str]:

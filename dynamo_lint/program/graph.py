@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar
 
-from dynamo_lint.program.refs import ClassRef
+N = TypeVar("N", bound=Hashable)
 
 
-def c3_merge(sequences: list[list[ClassRef]], ref: ClassRef) -> list[ClassRef]:
+def c3_merge(sequences: list[list[N]], ref: N) -> list[N]:
     """The orders of the bases of `ref` as one; where none is consistent, first come first served."""
-    result: list[ClassRef] = []
+    result: list[N] = []
     rest = [[item for item in sequence if item != ref] for sequence in sequences]
     while any(rest):
         rest = [sequence for sequence in rest if sequence]
@@ -19,9 +19,6 @@ def c3_merge(sequences: list[list[ClassRef]], ref: ClassRef) -> list[ClassRef]:
         result.append(good)
         rest = [[item for item in sequence if item != good] for sequence in rest]
     return result
-
-
-N = TypeVar("N", bound=Hashable)
 
 
 def strongly_connected(graph: Mapping[N, Iterable[N]]) -> list[list[N]]:

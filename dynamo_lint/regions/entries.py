@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from operator import itemgetter
 
 from dynamo_lint.calls.compiled_calls import compiles_something
 from dynamo_lint.calls.contexts import comes_back, depends_on
@@ -48,16 +49,19 @@ from dynamo_lint.regions.model import (
     weakened,
 )
 from dynamo_lint.regions.options import RegionOptions, matches, wrapper
+from dynamo_lint.regions.receivers import receivers
 from dynamo_lint.regions.targets import (
     Target,
     by_call,
     compiled_argument,
+    compiled_by_class,
     compiled_in_place,
     has_own_compile,
     is_some_module,
     shown,
     steps_of,
     targets_of,
+    unknown_compile,
 )
 from dynamo_lint.regions.unresolved import candidates, describe, examples, nothing_of_ours, reason
 from dynamo_lint.values.model import (
@@ -248,7 +252,18 @@ class _Search:
             or (isinstance(symbol, FunctionRef) and forwards(self._project, symbol))
             or matches(self._project, symbol, self._decorators)
             for symbol in symbols
-        ) or (name in self._carriers and self._carries(callee, FunctionRef(path, function)))
+        ) or (
+            (name in self._carriers or self._is_of_parameter(inner, path, function))
+            and self._carries(callee, FunctionRef(path, function))
+        )
+
+    def _is_of_parameter(self, callee: Expr, path: str, function: str) -> bool:
+        """Whether `library.compile` is asked of what a function is given: that may be torch itself."""
+        match callee:
+            case ir.Attribute(ir.Name(owner), "compile"):
+                local = self._project.locals_of(FunctionRef(path, function)).get(owner)
+                return local is not None and local.parameter is not None
+        return False
 
     def _carries(self, callee: Expr, where: FunctionRef) -> bool:
         """Whether the value of a callee, which no binding tells, may be torch.compile."""
@@ -277,6 +292,8 @@ class _Search:
             return []
         found = self._compiled(Context(where, self._project.owner(where)), site, name)
         more = merged_roots(self._elsewhere(where, site, name))
+        if isinstance(found, list):
+            found = self._if_made(where, found, more)
         if is_chosen(self._project, where, site.call):
             more |= merged_roots(self._attached(where, site, name))
         if isinstance(found, Unresolved):
@@ -355,10 +372,13 @@ class _Search:
         deciding = self._deciding(where, site.call, name)
         if depends_on(self._project, deciding, where, {self._project.self_name(where)}):
             # A method runs for every class that inherits it, and `self` is an instance of that class.
-            for subclass in subclasses_running(self._project, where):
+            runs_for = receivers(points_to_of(self._project), where)
+            for subclass, confidence in sorted(runs_for.items(), key=itemgetter(1)):
+                if subclass == self._project.owner(where):
+                    continue
                 inherited = self._compiled(Context(where, subclass), site, name)
                 for root in inherited if isinstance(inherited, list) else ():
-                    yield weakened(root, Confidence.LIKELY)
+                    yield weakened(root, confidence)
         if self._is_given(where, deciding):
             pts = points_to_of(self._project)
             roots: list[Root] = []
@@ -369,6 +389,20 @@ class _Search:
             found = merged_roots(root for root in roots if root.entry.confidence < Confidence.POSSIBLE)
             if len(found) <= _MOST_TARGETS:
                 yield from found.values()
+
+    def _if_made(self, where: FunctionRef, found: list[Root], more: dict[str, Root]) -> list[Root]:
+        """What a method compiles as its own class sees it; a guess if only subclasses are made, but for
+        what these compile as well."""
+        owner = self._project.owner(where)
+        if owner is None or receivers(points_to_of(self._project), where)[owner] < Confidence.POSSIBLE:
+            return found
+        made = {target for target, root in more.items() if root.entry.confidence < Confidence.POSSIBLE}
+        of_self = {root.entry.target for root in found for target in root.targets if target.receiver == owner}
+        return [
+            weakened(root, Confidence.POSSIBLE) if root.entry.target in of_self else root
+            for root in found
+            if root.entry.target not in made & of_self
+        ]
 
     def _is_given(self, where: FunctionRef, deciding: tuple[Expr, ...]) -> bool:
         """Whether what decides comes from the callers, `self` aside."""
@@ -410,8 +444,19 @@ class _Search:
             return found
         if isinstance(site.call.function, ir.Attribute) and name == "compile":
             callee = site.call.function.value
-            values = pts.value(callee, context)
+            values = pts.before(callee, context, site.call)
+            if site.call.arguments and site.call.arguments[0] != callee:
+                first = site.call.arguments[0]
+                by_class = compiled_by_class(self._project, values, pts.before(first, context, site.call))
+                if by_class:
+                    return self._roots(context, site, "method", first, by_class)
             modules = compiled_in_place(self._project, values)
+            unknown = None if modules else unknown_compile(self._project, values)
+            if unknown is not None:
+                ref, base = unknown
+                why = f"the `compile` of {ref.name} may be that of {base}, which is not part of this project"
+                meant = (f"{self._project.files[ref.path].module}:{ref.key}",)
+                return Unresolved(where.path, site.call.line, describe(site.call), why, meant)
             if modules or (not values and self._may_be_torchs(where, site.call)):
                 return self._roots(context, site, "method", callee, modules)
         return []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Expr
 from dynamo_lint.models.graph_breaks import NESTED, SWITCHES
 from dynamo_lint.models.settings import DYNAMO, Span, settings_made
-from dynamo_lint.program.files import in_tests, is_for_tests, one_program
+from dynamo_lint.program.files import imports_by_text, in_tests, is_for_tests, one_program
 from dynamo_lint.program.names import last_name
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
@@ -111,7 +111,8 @@ class Policies:
     def _lasting(self, path: str) -> frozenset[int]:
         """The changes that stay in force, where what the entries of a file compile may see them."""
         file = self.project.files.get(path)
-        alone = file is not None and file.is_script and not in_tests(path)
+        known = file is not None and (file.is_script or not imports_by_text(self.project))
+        alone = known and not in_tests(path)
         return frozenset(
             number
             for number, change in enumerate(self.changes)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dynamo_lint.calls import reaching_definitions
-from dynamo_lint.evaluation import attributes, expressions, parameters
+from dynamo_lint.evaluation import attributes, expressions, parameters, reaching_definitions
 from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.program.dependencies import Recorder
 from dynamo_lint.program.project import Project

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from dynamo_lint import knowledge
 from dynamo_lint.calls.contexts import depends_on
-from dynamo_lint.conditions.arguments import handed_on, leaves_out, refuses
+from dynamo_lint.conditions.arguments import excludes, handed_on, refuses
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, CallSite, Expr
 from dynamo_lint.index.walking import parts
 from dynamo_lint.models.wrappers import processors, wrapped_modules, wraps
-from dynamo_lint.program.classes import call_of
+from dynamo_lint.program.classes import call_of, defines_itself, unknown_definer
 from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.hierarchy import families, subclasses_running
 from dynamo_lint.program.project import Project
@@ -36,6 +36,7 @@ from dynamo_lint.values.model import (
 from dynamo_lint.values.points_to import FAN_OUT, PointsTo, points_to_of
 from dynamo_lint.values.receiver import seen_by
 
+_MODULE = ("nn.Module", "modules.module.Module")
 _STEPS = knowledge.in_order("steps")
 
 
@@ -224,26 +225,68 @@ def is_some_module(values: ValueSet) -> bool:
 
 def has_own_compile(project: Project, values: ValueSet) -> bool:
     """Whether a class of the project says itself what `.compile()` does: that is found there."""
-    return any(isinstance(v, Instance) and project.method(v.ref, "compile") is not None for v in values)
+    return any(_says_itself(project, value) for value in values)
+
+
+def _says_itself(project: Project, value: Value) -> bool:
+    """Whether `.compile()` of a value runs a method of the project."""
+    match value:
+        case Instance(ref):
+            return defines_itself(project, ref, "compile")
+        case SuperProxy(owner, receiver):
+            return defines_itself(project, receiver, "compile", owner)
+    return False
+
+
+def unknown_compile(project: Project, values: ValueSet) -> tuple[ClassRef, str] | None:
+    """A module whose `.compile()` may be that of an unknown base, and this base."""
+    for value in values:
+        match value:
+            case Instance(ref):
+                base = unknown_definer(project, ref, "compile")
+            case SuperProxy(owner, ref):
+                base = unknown_definer(project, ref, "compile", owner)
+            case _:
+                continue
+        if base is not None and project.is_module(ref) and project.method(ref, "forward") is not None:
+            return ref, base
+    return None
+
+
+def compiled_by_class(project: Project, callee: ValueSet, first: ValueSet) -> ValueSet:
+    """The modules that `nn.Module.compile(model)` compiles, a method called by its class."""
+    by_torch = any(
+        (isinstance(value, ExternalSymbol) and value.dotted in knowledge.names("module"))
+        or (
+            isinstance(value, ClassValue)
+            and project.is_module(value.ref)
+            and not defines_itself(project, value.ref, "compile")
+        )
+        for value in callee
+    )
+    return {
+        v: c for v, c in first.items() if by_torch and isinstance(v, Instance) and project.is_module(v.ref)
+    }
 
 
 def compiled_in_place(project: Project, values: ValueSet) -> ValueSet:
-    """Those receivers of `.compile()` that are known to be modules and inherit the method.
+    """Those receivers of `.compile()` that are known to be modules and inherit the method from torch.
 
     A pipeline of a library compiles each of its layers, functions too.
     """
     found: dict[Value, Confidence] = {}
-    if has_own_compile(project, values):
-        return {}
     pipeline = any(isinstance(value, ExternalInstance) and wraps(value.dotted) for value in values)
+    own = has_own_compile(project, values)  # what is declared as any module is rather one that has it
     for value, confidence in values.items():
+        if _says_itself(project, value) or unknown_compile(project, {value: confidence}):
+            continue
         match value:
             case Instance(ref) if project.is_module(ref):
                 sure = project.is_surely_module(ref)
                 found[value] = confidence if sure else max(confidence, Confidence.LIKELY)
             case SuperProxy(_, ref) if project.is_module(ref):  # super().compile()
                 found[Instance(ref)] = confidence
-            case ExternalInstance(dotted) if dotted.endswith(("nn.Module", "modules.module.Module")):
+            case ExternalInstance(dotted) if not own and dotted.endswith(_MODULE):
                 found[value] = confidence
             case FunctionValue() if pipeline:
                 found[value] = confidence
@@ -267,7 +310,7 @@ def by_call(
         if depends_on(pts.project, asked, where, {p.name}) and not is_settled(pts.project, p, where)
     ]
     for caller, site in pts.call_sites(where):
-        if leaves_out(pts.project, where, site.call, line):
+        if excludes(pts.project, where, site.call, line):
             continue
         for seen in _as_called(pts, where, receiver, caller, site, line):
             passed = ((p.name, pts.capped(pts.passed_by(p, where, seen, site))) for p in opened)

@@ -333,7 +333,7 @@ class _Walk:
                 case ExternalSymbol(dotted) | Compiled(dotted):
                     if calls_back(dotted):
                         yield from self._arguments(call, context)
-                    for mask in masks_for(points_to_of(self._project), dotted, call):
+                    for mask in masks_for(pts, dotted, call, context):
                         yield from self._runs(
                             mask, max(confidence, Confidence.LIKELY), call.line, "runs the mask function"
                         )

@@ -35,6 +35,7 @@ from dynamo_lint.rules.base import Claim, Context, Rule, named, nodes_of, subjec
 from dynamo_lint.rules.containers import growing_container
 from dynamo_lint.rules.instances import per_instance_constant
 from dynamo_lint.rules.interpreted import stated, turning, unit_name
+from dynamo_lint.rules.pure_caches import is_pure_cache
 from dynamo_lint.state.provenance import Tables
 
 GUARDED = (
@@ -62,6 +63,7 @@ def dropped_guards(rule: Rule, tables: Tables, context: Context) -> Iterator[Fin
                 found.effect != "stale"
                 and dropped.covers(found)
                 and not (number and dropped.is_dynamic(found))
+                and not (found.effect == "once" and is_pure_cache(tables, found))
             ):
                 yield as_stale(rule, found, "the guards of this region are dropped")
     yield from _of_calls(rule, tables, context)

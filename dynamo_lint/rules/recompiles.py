@@ -27,6 +27,7 @@ from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.rules.base import Claim, Context, Rule, bounded, costs
 from dynamo_lint.rules.guard_filters import OF_LIBRARIES, as_stale
 from dynamo_lint.rules.interpreted import stated, unit_name
+from dynamo_lint.rules.pure_caches import is_pure_cache
 from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
 
@@ -71,6 +72,8 @@ def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> I
             yield replace(found, severity="note") if cause.last.in_doubt else found
         for cause in _causes(run.skipped, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
+            if is_pure_cache(tables, found):
+                continue
             skipping = not cause.last.guard.dropped
             why = "a stance skips the guards of these calls" if skipping else "a filter drops that guard"
             late = as_stale(rules["DYN303"], found, why)

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from dynamo_lint import knowledge
-from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, CallSite, Expr, Import, Name
+from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, CallSite, Constant, Expr, Import, Name
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef, Symbol
-from dynamo_lint.values.model import Context
+from dynamo_lint.values.model import ClassValue, Context, FunctionValue, ValueSet
 
 _REGISTER = "register_"
 _OF_MODULES = ("_hook", "_buffer", "_parameter")
@@ -176,3 +176,27 @@ def _imported(project: Project, values: list[Import], path: str) -> tuple[str, s
 GETTING = frozenset({"get", "get_class", "lookup", "__getitem__"})
 """Methods of registries that give what was registered."""
 REGISTRY_METHODS = GETTING | BUILDING
+
+
+def registered_under(project: Project, values: ValueSet, texts: frozenset[str]) -> ValueSet:
+    """The classes and functions that a decorator registers under one of some texts; all values if none is.
+
+    `NETS["plain"]()`, where `@register("plain")` stands above one of the classes that NETS is filled with.
+    """
+    meant: ValueSet = {
+        value: confidence
+        for value, confidence in values.items()
+        if isinstance(value, ClassValue | FunctionValue)
+        and not texts.isdisjoint(_names_of(project, value.ref))
+    }
+    return meant or values
+
+
+def _names_of(project: Project, ref: ClassRef | FunctionRef) -> Iterator[str]:
+    """The texts that decorators of a class or function are given."""
+    decorated = project.class_(ref) if isinstance(ref, ClassRef) else project.function(ref)
+    for decorator in decorated.decorators:
+        for argument in arguments_of(decorator) if isinstance(decorator, Call) else ():
+            match argument:
+                case Constant(str() as text):
+                    yield text

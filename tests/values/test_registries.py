@@ -289,6 +289,7 @@ def likely(source: str) -> set[str]:
 # --- who is registered beside ---------------------------------------------------------------------------
 
 CELLS = """
+import sys
 KNOWN = {{}}
 def register(kind):
     def enter(cls):
@@ -305,7 +306,7 @@ class Block(nn.Module):
     def forward(self, x): return self.cell(x)
 def build(kind): return Block(KNOWN[kind]())
 {made}
-fast = torch.compile(build("r0"))
+fast = torch.compile(build(sys.argv[1]))
 """
 
 
@@ -328,3 +329,30 @@ def test_one_beside_many_that_are_registered_is_one_of_them() -> None:
 
 def test_as_many_beside_as_are_registered_make_a_slot_for_anything() -> None:
     assert not {name for name in cells(6, 6) if name.startswith("b")}
+
+
+REGISTERED = """
+KNOWN = {}
+def register(kind):
+    def enter(cls):
+        KNOWN[kind] = cls
+        return cls
+    return enter
+@register("first")
+class First(nn.Module):
+    def forward(self, x): return x
+@register("second")
+class Second(nn.Module):
+    def forward(self, x): return x
+def build(kind, **options): return KNOWN[kind](**options)
+"""
+
+
+@pytest.mark.parametrize("made", ['KNOWN["first"]()', 'build("first")', 'build("first", wide=True)'])
+def test_a_text_that_a_decorator_registers_a_class_under_names_it_alone(made: str) -> None:
+    assert hot(REGISTERED + f"fast = torch.compile({made})").keys() == {"First.forward"}
+
+
+def test_a_key_that_only_the_run_knows_may_name_each_class_that_is_registered() -> None:
+    made = "import sys\nfast = torch.compile(build(sys.argv[1]))"
+    assert hot(REGISTERED + made).keys() == {"First.forward", "Second.forward"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dynamo_lint.conditions.arguments import chosen_for_line, run_together
 from dynamo_lint.index.ir import (
     Attribute,
     Binding,
@@ -42,7 +43,8 @@ def reaching_definitions(pts: PointsTo, expr: Expr, context: Context, call: Call
     seen = _reaching(pts.project, bound, context.function, call)
     if any(one.within for one in seen):  # the variable of a comprehension is no parameter
         parameter = None
-    values = [_as_of(pts.project, one, context.function) for one in seen]
+    runs = [one for one in seen if run_together(pts, context.function, one.line, call.line)]
+    values = [_as_of(pts.project, one, context.function) for one in runs]
     apart = len({*values}) < len({*local.bound}) or not {*values} <= {*local.bound}
     others = [value for value in values if call not in walk(value)]
     if not apart and (parameter is not None or len(others) == len(values)):
@@ -61,17 +63,25 @@ def _of_attribute(pts: PointsTo, expr: Attribute, context: Context, call: Call) 
     project, where = pts.project, context.function
     own, owner = project.self_name(where), project.owner(where)
     here = project.function(where)
-    again = any(one.name == expr.name and one.value == call for one in here.stores)
-    if not again or owner is None or expr.value != Name(own or "") or _in_loop(here, call.line):
+    if owner is None or expr.value != Name(own or ""):
         return pts.value(expr, context)
+    again = any(one.name == expr.name and one.value == call for one in here.stores)
+    again = again and not _in_loop(here, call.line)
+    line = call.line
     family = {owner, *project.mro(owner), *project.mro(context.receiver or owner)}
-    others = [
-        (maker, store.value)
+    stores = [
+        (maker, store, chosen_for_line(pts, where, store.value, line) if maker == where else store.value)
         for maker, store in project.stores_of(expr.name)
-        if project.owner(maker) in family and not (maker == where and store.line >= call.line)
-        if store.owner == Name(project.self_name(maker) or "")
+        if project.owner(maker) in family and store.owner == Name(project.self_name(maker) or "")
     ]
-    if not others:
+    others = [
+        (maker, value)
+        for maker, store, value in stores
+        if maker != where
+        or not ((again and store.line >= line) or not run_together(pts, where, store.line, line))
+    ]
+    narrowed = again or others != [(maker, store.value) for maker, store, _ in stores]
+    if not others or not narrowed:
         return pts.value(expr, context)
 
     def compute() -> ValueSet:
