@@ -118,9 +118,7 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 )
 @common.output_file_option("findings")
 @common.output_option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
-@common.output_option(
-    "--context", is_flag=True, help="Also source lines (json and json-lines)."
-)
+@common.output_option("--context", is_flag=True, help="Also source lines (json and json-lines).")
 @common.color_option
 @common.effort_options
 @common.output_option("-q", "--quiet", is_flag=True, help="Print findings only.")

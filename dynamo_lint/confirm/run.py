@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dynamo_lint import files
 from dynamo_lint.config import DEFAULT_EXCLUDE
@@ -36,9 +36,12 @@ from dynamo_lint.confirm.model import (
     relative,
 )
 from dynamo_lint.confirm.probes import ProbeRef
-from dynamo_lint.confirm.verdicts import ProbeReport, judged, unpredicted
+from dynamo_lint.confirm.verdicts import ProbeReport, judged, tempered, unpredicted
 from dynamo_lint.findings import Finding
 from dynamo_lint.processes import adopt_orphans
+
+if TYPE_CHECKING:
+    from dynamo_lint.confirm.automatic import MadeProbe
 
 NO_TORCH = "torch is not installed"
 
@@ -103,6 +106,43 @@ def confirm(
         request = requested(probe, findings, root, how)
         reports.append(report(probe, run(request, timeout, python), findings, root))
     progress(len(probes), len(probes), "")
+    return reports
+
+
+def confirm_made(
+    made: Sequence[MadeProbe],
+    findings: Sequence[Finding],
+    root: Path,
+    how: Request,
+    timeout: float,
+    python: str,
+    progress: Progress,
+) -> list[ProbeReport]:
+    """Run each probe that was made, confined, and judge the findings about what it compiles."""
+    reports = []
+    for number, one in enumerate(made):
+        progress(number, len(made), one.name)
+        near = [finding for finding in findings if finding.unit in ("", one.unit)]
+        with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
+            path = Path(folder) / f"{one.name}.py"
+            path.write_text(one.text, encoding="utf-8")
+            probe = ProbeRef(path, one.name, one.entry.line)
+            request = replace(
+                requested(probe, near, root, how),
+                shadows=True,
+                ways=tuple(way.name for way in one.ways),
+                scripts=one.scripts,
+                confined=True,
+            )
+            told = report(probe, run(request, timeout, python), findings, root)
+        way = next((way for way in one.ways if way.name == told.reply.way), None)
+        # That it says nothing of what other regions compile goes without saying.
+        about = [
+            verdict for verdict in told.verdicts if verdict.verdict != "unobserved" or verdict.finding in near
+        ]
+        verdicts = tuple(tempered(verdict, way) for verdict in about) if way else ()
+        reports.append(replace(told, path=one.entry.path, verdicts=verdicts, way=way))
+    progress(len(made), len(made), "")
     return reports
 
 

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from dynamo_lint.confirm.child.lines import Lines, lines_run
-from dynamo_lint.confirm.child.program import Hooks, Program, Twin, compiled, eager
+from dynamo_lint.confirm.child.program import Hooks, Program, Twin, compiled, eager, first_that_runs
 from dynamo_lint.confirm.child.values import digest
 from dynamo_lint.confirm.child.watch import Schedule, Timepoint, Watch
 from dynamo_lint.confirm.child.witness import NO_LIMIT, plain
@@ -116,6 +116,9 @@ def reply_to(request: Request, write: Write, separate: Callable[[Callable[[], An
             importlib.import_module(name)
     known = write(Reply("eager"))
     try:
+        if request.ways:
+            known = write(replace(known, way=separate(case.first_way)))
+            case = replace(case, program=replace(case.program, probe=known.way))
         twin, ran, problems = separate(case.alone)
         known = replace(
             known, stage="compiled", recompile_limit=request.recompile_limit or twin.recompile_limit
@@ -150,9 +153,22 @@ class _Case:
     def of(request: Request) -> _Case:
         root = Path(request.root)
         extra = Schedule(request.settings, root, request.calls).calls - request.calls
-        program = Program(Path(request.path), request.probe, root, request.calls, extra, request.shadows)
+        program = Program(
+            Path(request.path),
+            request.probe,
+            root,
+            request.calls,
+            extra,
+            request.shadows,
+            request.scripts,
+            request.confined,
+        )
         subjects = tuple(one for text in request.watch if (one := read_subject(text)) is not None)
         return _Case(request, root, program, subjects)
+
+    def first_way(self) -> str:
+        """The first function of the file that runs without the compiler."""
+        return first_that_runs(self.program, self.request.ways)
 
     def schedule(self) -> Schedule:
         """The assignments from outside, from the start."""
