@@ -12,33 +12,39 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from dynamo_lint.confirm.model import MODES, SIZES, Way
+from dynamo_lint.confirm.model import MODES, SIZES, TENSORS, Way
 from dynamo_lint.confirm.slices import (
     Gap,
     Program,
     Scope,
     Slicer,
+    acts,
     annotation_of,
     callers,
     constructions,
     default_of,
     dotted,
+    ir_of,
     last_name,
-    plain_value,
 )
+from dynamo_lint.heuristics.plain_values import plain_value
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.files import is_rehearsal
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.model import Entry, Regions
 from dynamo_lint.sources import Sources
 
-MOST_WAYS = 24
+MOST_WAYS = 40
 """Ways to make one probe that are tried."""
+ALL = 1 << 10
+"""Passes over every construction of a class: it is made by its defaults."""
 MOST_HOSTS = 4
 """Modules around a compiled one that are tried as what is called."""
 GUESSES = 9
 """Kinds of inputs that `guessed_input` makes."""
+MOST_CALLERS = 8
+"""Functions around a compile site that are looked at."""
 TURNS = 3
 """Calls in a row, with the inputs of so many turns of the loops around the call."""
 KEPT_OPTIONS = ("dynamic", "fullgraph")
@@ -115,6 +121,19 @@ class _Draft:
     """Lines that make the inputs of one call."""
     origin: str
     guesses: bool = False
+    driver: str = ""
+    """What is called instead of all that."""
+    once: bool = False
+    """That is the program as a whole, which is called once."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What it runs."""
+        return *self.setting, *self.arguments, self.driver
+
+
+def _lines(draft: _Draft) -> tuple[str, ...]:
+    return draft.lines
 
 
 def made_probes(project: Project, regions: Regions, sources: Sources) -> list[MadeProbe]:
@@ -167,7 +186,7 @@ def _made(program: Program, regions: Regions, entry: Entry, name: str) -> MadePr
             if len(drafts) >= MOST_WAYS:
                 break
             try:
-                drafts += work()
+                drafts += [draft for draft in work() if draft.lines not in map(_lines, drafts)]
             except Gap as gap:
                 gaps[str(gap)] = None
     except Gap as gap:
@@ -177,12 +196,13 @@ def _made(program: Program, regions: Regions, entry: Entry, name: str) -> MadePr
     root = program.sources.root
     ways, functions = [], []
     for number, draft in enumerate(drafts):
-        for varied in (True, False):
+        for varied in (True, False) if not draft.driver else (False,):
             way = Way(
                 f"{name}__{number}" + ("" if varied else "_plain"),
                 draft.origin,
                 ((MODES,) if draft.module else ()) + ((SIZES,) if varied else ()),
                 tuple(draft.slicer.guessed),
+                draft.once,
             )
             ways.append(way)
             functions.append(_function(draft, way, varied))
@@ -266,17 +286,136 @@ def _subject(project: Project, regions: Regions, entry: Entry) -> _Subject:
 
 def _works(program: Program, subject: _Subject) -> Iterator[Callable[[], list[_Draft]]]:
     """Ways to make drafts, the most faithful first; each may raise a Gap."""
+    driven = [partial(_driven, program, subject, around) for around in _drivers(program, subject)]
+    if not _is_tried(subject.entry):
+        yield from driven
     alone = [
         partial(_called, program, subject, caller, node)
         for caller, node in callers(program, subject.function)
     ]
     within = []
-    for host in _hosts(program, subject.owner) if subject.owner is not None else ():
+    is_module = subject.owner is not None and program.project.is_module(subject.owner)
+    for host in _hosts(program, subject.owner) if subject.owner is not None and is_module else ():
         forward = program.project.method(host, "forward")
         for caller, node in callers(program, forward)[:2] if forward else ():
             within.append(partial(_hosted, program, subject, host, caller, node))
     yield from (*within, *alone) if subject.entry.regional else (*alone, *within)
-    yield partial(_guessed, program, subject)
+    if subject.owner is not None and _is_optimizer(program, subject.owner):
+        yield partial(_stepped, program, subject)
+    for skipped in (0, ALL, 1):
+        for small in (True, False):
+            yield partial(_guessed, program, subject, skipped, small)
+    if _is_tried(subject.entry):
+        yield from driven
+
+
+def _is_optimizer(program: Program, ref: ClassRef) -> bool:
+    """Whether a class is one of torch's optimizers."""
+    project = program.project
+    return any(
+        isinstance(symbol, ExternalSymbol) and symbol.dotted.startswith("torch.optim")
+        for one in project.mro(ref)
+        for base in project.class_(one).bases
+        for symbol in project.symbols(base, one.path)
+    )
+
+
+def _stepped(program: Program, subject: _Subject) -> list[_Draft]:
+    """Steps of an optimizer, with the method compiled that the program compiles."""
+    slicer = Slicer(program)
+    assert subject.owner is not None
+    made = slicer.object_of(subject.owner)
+    method = subject.function.key.rpartition(".")[2]
+    lines = [*slicer.statements]
+    if not subject.decorated:
+        lines.append(f"{made}.{method} = torch.compile({made}.{method})")
+    lines += [
+        "",
+        "def call():",
+        f"    for group in {made}.param_groups:",
+        "        for parameter in group['params']:",
+        "            parameter.grad = torch.randn_like(parameter)",
+        f"    return {made}.step()",
+        "",
+    ]
+    return [_Draft(slicer, tuple(lines), "", "", (), "steps with random gradients", driver="call")]
+
+
+def _drivers(program: Program, subject: _Subject) -> list[FunctionRef | None]:
+    """Functions that run a compile site when they are called, or None for its file as a program."""
+    project, entry = program.project, subject.entry
+    if entry.path not in project.files:
+        return []
+    inside = [
+        FunctionRef(entry.path, key)
+        for key, function in project.files[entry.path].functions.items()
+        if key != MODULE_KEY and function.first_line <= entry.line <= function.end_line
+    ]
+    around = next((ref for ref in inside if project.function(ref).outer in (None, MODULE_KEY)), None)
+    if around is None or around == subject.function:
+        return [None]
+    found, waiting = [around], [around]
+    while waiting and len(found) < MOST_CALLERS:
+        for caller, _ in callers(program, waiting.pop(0)):
+            ref = caller.function
+            if ref.key != MODULE_KEY and "<locals>" not in ref.key and ref not in found:
+                found.append(ref)
+                waiting.append(ref)
+    # What is called by nobody and needs nothing is where a program begins.
+    begins = [ref for ref in found if _is_program(program, ref.path) and not required(program, ref)]
+    return [*begins[:2], *([around] if around not in begins[:2] else [])]
+
+
+def _driven(program: Program, subject: _Subject, around: FunctionRef | None) -> list[_Draft]:
+    """A function around the compile site, or the script, as a whole: with its own loops and inputs."""
+    project, entry = program.project, subject.entry
+    slicer = Slicer(program)
+    if _is_tried(entry):
+        slicer.guessed["it runs as in a test"] = None
+    if around is None:
+        if not _is_program(program, entry.path):
+            raise Gap(f"{entry.path} is no program")
+        slicer.imports["import runpy"] = None
+        slicer.module(entry.path)
+        slicer.scripts.clear()
+        path = str((program.sources.root / entry.path).resolve())
+        driver = f"lambda: runpy.run_path({path!r}, run_name='__main__')"
+        return [_Draft(slicer, (), "", "", (), f"runs {entry.path} as a whole", driver=driver, once=True)]
+    function = project.function(around)
+    gap: Gap | None = None
+    if function.owner is not None:
+        owner = slicer.object_of(ClassRef(around.path, function.owner))
+        if around.key.endswith(".__init__"):
+            raise Gap(f"`{around.key}` only compiles")
+        name = f"{owner}.{around.key.rpartition('.')[2]}"
+    else:
+        name = slicer.reference(around.path, around.key)
+    needed = required(program, around)
+    arguments: str | None = None if needed else ""
+    for caller, node in callers(program, around) if needed else ():
+        try:
+            arguments = slicer.attempt(partial(slicer.arguments, node, caller))
+            break
+        except Gap as why:
+            gap = gap or why
+    if arguments is None:
+        raise gap or Gap(f"argument `{needed[0]}` of `{around.key}` is given by nobody")
+    driver = f"lambda: {name}({arguments})"
+    origin = f"runs `{around.key}` of {around.path} as a whole"
+    return [_Draft(slicer, tuple(slicer.statements), "", "", (), origin, driver=driver, once=True)]
+
+
+def _is_program(program: Program, path: str) -> bool:
+    """Whether a file does something when it is run by itself."""
+    return program.project.files[path].is_script or bool(acts(program.tree(path)))
+
+
+def required(program: Program, ref: FunctionRef) -> list[str]:
+    """The parameters of a function that have no default, without its `self`."""
+    function, body = program.project.function(ref), program.body(ref)
+    own = function.parameters[1 if function.owner and program.project.method_kind(ref) != "static" else 0 :]
+    plain = [one.name for one in own if one.kind in ("positional", "keyword")]
+    return [name for name in plain if default_of(body, name) is None]
 
 
 def _compiles(program: Program, subject: _Subject, slicer: Slicer) -> tuple[tuple[str, ...], str, str]:
@@ -381,25 +520,34 @@ def _hosts(program: Program, ref: ClassRef) -> list[ClassRef]:
     return list(found)[:MOST_HOSTS]
 
 
-def _guessed(program: Program, subject: _Subject) -> list[_Draft]:
+def _annotated(program: Program, ref: FunctionRef, annotation: ast.expr | None) -> tuple[object, ...]:
+    """What the annotation of a parameter names."""
+    return program.project.symbols(ir_of(annotation), ref.path, ref.key) if annotation is not None else ()
+
+
+def _guessed(program: Program, subject: _Subject, skipped: int = 0, small: bool = False) -> list[_Draft]:
     """The subject by itself, with inputs of shapes that its layers may take."""
-    slicer = Slicer(program)
+    slicer = Slicer(program, small=small, skipped=skipped)
     setting, compiled, module = _compiles(program, subject, slicer)
     body = program.body(subject.function)
     function = program.project.function(subject.function)
-    skipped = (
-        1 if subject.owner is not None and program.project.method_kind(subject.function) != "static" else 0
-    )
+    own = 1 if subject.owner is not None and program.project.method_kind(subject.function) != "static" else 0
     values: list[str] = []
-    for parameter in function.parameters[skipped:]:
+    for parameter in function.parameters[own:]:
         if parameter.kind not in ("positional", "keyword") or default_of(body, parameter.name) is not None:
             continue
         annotation = annotation_of(body, parameter.name)
-        plain = plain_value(parameter.name, annotation)
+        plain = plain_value(parameter.name, ast.unparse(annotation) if annotation else "")
+        for symbol in _annotated(program, subject.function, annotation):
+            if isinstance(symbol, ClassRef):
+                plain = slicer.object_of(symbol)
         if plain is None and annotation is not None and dotted(annotation).endswith("str"):
             raise Gap(f"argument `{parameter.name}` of `{function.qualname}` is a text that nobody gives")
         if plain == "16":
             plain = "2"
+        is_first = module and not values
+        if plain is None and not is_first and "Tensor" not in (ast.unparse(annotation) if annotation else ""):
+            slicer.guessed[f"{TENSORS} `{parameter.name}` is a tensor"] = None
         values.append(f"{parameter.name!r}: {plain or 'guessed_input({module}, {way})'}")
     slicer.guessed["the shapes of the inputs"] = None
     drafts = []
@@ -426,6 +574,10 @@ def _head(folders: Iterable[str]) -> str:
 
 def _function(draft: _Draft, way: Way, varied: bool) -> str:
     """The function of a probe, with calls in training and evaluation, and with a smaller last batch."""
+    told = f'"""{draft.origin[0].upper()}{draft.origin[1:]}."""'
+    if draft.driver:
+        lines = [*sorted(draft.slicer.imports), *draft.setting, f"return {draft.driver}, [()]"]
+        return f"def {way.name}():\n" + "".join(f"    {line}\n" for line in [told, *lines])
     lines = [*sorted(draft.slicer.imports), *draft.setting, ""]
     lines += ["def inputs(turn):", *(f"    {line}" for line in draft.arguments), ""]
     lines.append(f"batches = [inputs(turn) for turn in range({TURNS})]")
@@ -452,6 +604,5 @@ def _function(draft: _Draft, way: Way, varied: bool) -> str:
             "",
             "return call, batches",
         ]
-    told = f'"""{draft.origin[0].upper()}{draft.origin[1:]}."""'
     text = "\n".join("    " + line if line else "" for line in [told, *lines])
     return f"def {way.name}():\n{text}\n"

@@ -190,6 +190,10 @@ class Request:
     """The project is a copy, whose modules win over installed ones."""
     ways: tuple[str, ...] = ()
     """Functions of the file, of which the first that runs without the compiler is the probe."""
+    once: tuple[str, ...] = ()
+    """Those of them that are called once, and without settings."""
+    unit: str = ""
+    """Identity of the function that has to be compiled, or else another way is taken."""
     scripts: tuple[str, ...] = ()
     """Files of which only the definitions are loaded."""
     confined: bool = False
@@ -229,11 +233,15 @@ class Way:
     """What the probe changes between calls, of itself."""
     guessed: tuple[str, ...] = ()
     """What is not as the program has it."""
+    once: bool = False
+    """It is a program as a whole, which is called once."""
 
 
 MODES = "train and eval"
 SIZES = "a smaller last batch"
 """What a made probe changes between calls."""
+TENSORS = "that"
+"""The first word of a guess that an argument is a tensor."""
 
 
 STAGES = {

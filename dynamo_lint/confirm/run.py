@@ -131,6 +131,8 @@ def confirm_made(
                 requested(probe, near, root, how),
                 shadows=True,
                 ways=tuple(way.name for way in one.ways),
+                once=tuple(way.name for way in one.ways if way.once),
+                unit=one.unit,
                 scripts=one.scripts,
                 confined=True,
             )

@@ -15,6 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import PurePosixPath
 
+from dynamo_lint.heuristics.plain_values import plain_value, smaller_sizes
+from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, CallSite, Function
 from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.program.files import is_rehearsal
@@ -214,6 +216,10 @@ class Slicer:
     imports: dict[str, None] = field(default_factory=dict)
     ways: dict[str, None] = field(default_factory=dict)
     """Folders, relative to the project's root, that the modules are imported from."""
+    small: bool = False
+    """Configurations are made with smaller sizes than they have by default."""
+    skipped: int = 0
+    """How many constructions of the first class that is asked for are passed over."""
     turn: str = "0"
     """Which turn of the loops around an expression is meant."""
     scripts: dict[str, None] = field(default_factory=dict)
@@ -262,7 +268,7 @@ class Slicer:
         file = self.program.project.files[path]
         if is_notebook(path):
             raise Gap(f"{path} is a notebook, which cannot be imported")
-        if _acts(self.program.tree(path)):
+        if acts(self.program.tree(path)):
             self.scripts[path] = None
         where = PurePosixPath(path)
         depth = file.module.count(".") + (0 if not file.is_package else 1)
@@ -395,7 +401,7 @@ class Slicer:
     def _imported(self, statement: ast.Import | ast.ImportFrom, name: str, scope: Scope) -> str:
         alias = next(one for one in statement.names if (one.asname or one.name.partition(".")[0]) == name)
         if isinstance(statement, ast.ImportFrom):
-            symbols = self.program.project.symbols(_ir_name(name), scope.function.path, scope.function.key)
+            symbols = self.program.project.symbols(ir.Name(name), scope.function.path, scope.function.key)
             return ast.unparse(self._symbol(name, symbols, scope, statement, alias))
         self.imports[ast.unparse(ast.Import([alias]))] = None
         self._names.add(name)
@@ -438,12 +444,26 @@ class Slicer:
             except SyntaxError:
                 return ""
         for symbol in self.program.project.symbols(
-            _ir_dotted(annotation), scope.function.path, scope.function.key
+            ir_of(annotation), scope.function.path, scope.function.key
         ):
             if isinstance(symbol, ClassRef) and not self.program.project.is_module(symbol):
-                self.guessed[f"`{name}` is a `{symbol.name}` as it is by default"] = None
-                return self.assign(name, f"{self.reference(symbol.path, symbol.key)}()")
+                small = self._small(symbol) if self.small else ""
+                what = "as it is by default" if not small else "with small sizes"
+                self.guessed[f"`{name}` is a `{symbol.name}` {what}"] = None
+                return self.assign(name, f"{self.reference(symbol.path, symbol.key)}({small})")
         return ""
+
+    def _small(self, ref: ClassRef) -> str:
+        """Smaller sizes for the fields of a configuration, as arguments."""
+        sizes: dict[str, int] = {}
+        line = self.program.project.class_(ref).line
+        for node in ast.walk(self.program.tree(ref.path)):
+            if isinstance(node, ast.ClassDef) and node.lineno == line:
+                for field_ in node.body:
+                    match field_:
+                        case ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=int(size))):
+                            sizes |= {name: size} if not isinstance(size, bool) else {}
+        return ", ".join(f"{name}={size}" for name, size in smaller_sizes(sizes).items())
 
     def _global(self, name: str, scope: Scope) -> ast.expr:
         path = scope.function.path
@@ -452,7 +472,7 @@ class Slicer:
         end = scope.line if scope.function.key == MODULE_KEY else 1 << 30
         definition = _last_definition(body, name, end)
         sliced = isinstance(definition, ast.Assign | ast.AnnAssign | ast.For)
-        if definition is not None and sliced and (_acts(body) or definition not in body.body):
+        if definition is not None and sliced and (acts(body) or definition not in body.body):
             top = Scope(FunctionRef(path, MODULE_KEY), definition.lineno + 1)
             key, made = (top.function, name, definition.lineno), definition
             return _name(self._remembered(key, lambda: self._defined(made, name, top)))
@@ -460,9 +480,9 @@ class Slicer:
             if isinstance(statement, ast.Import | ast.ImportFrom):
                 for alias in statement.names:
                     if (alias.asname or alias.name.partition(".")[0]) == name:
-                        symbols = self.program.project.symbols(_ir_name(name), path)
+                        symbols = self.program.project.symbols(ir.Name(name), path)
                         return self._symbol(name, symbols, scope, statement, alias)
-        symbols = self.program.project.symbols(_ir_name(name), path)
+        symbols = self.program.project.symbols(ir.Name(name), path)
         for symbol in symbols:
             if isinstance(symbol, ClassRef | FunctionRef):
                 return _parsed(self.reference(symbol.path, symbol.key))
@@ -519,7 +539,8 @@ class Slicer:
             raise Gap(f"`{ref.name}` is made from itself")
         self._open.append(ref)
         gap: Gap | None = None
-        for caller, node in constructions(self.program, ref):
+        passed, self.skipped = self.skipped, 0
+        for caller, node in constructions(self.program, ref)[passed:]:
             try:
                 made = self.attempt(
                     lambda n=node, c=caller: self.assign(  # type: ignore[misc]
@@ -571,7 +592,9 @@ class Slicer:
                 here = Scope(init, function.line)
                 value = annotation and self.of_annotation(parameter.name, annotation, here)
                 if not value:
-                    value = plain_value(parameter.name, annotation)
+                    value = plain_value(parameter.name, ast.unparse(annotation) if annotation else "")
+                    if parameter.name == "params":
+                        value = "torch.nn.Linear(16, 16).parameters()"
                     if value is None:
                         raise gap or Gap(f"argument `{parameter.name}` of `{ref.name}` is given by nobody")
                     self.guessed[f"`{parameter.name}={value}`"] = None
@@ -656,7 +679,7 @@ def _parsed_arguments(slicer: Slicer, name: str, scope: Scope) -> bool:
         case ast.Assign(value=ast.Call(func=callee)):
             if last_name(callee) == "parse_args":
                 return True
-            refs = program.project.symbols(_ir_dotted(callee), scope.function.path, scope.function.key)
+            refs = program.project.symbols(ir_of(callee), scope.function.path, scope.function.key)
             return any(
                 isinstance(ref, FunctionRef)
                 and "parse_args" in ast.unparse(program.body(ref) or ast.Module([], []))
@@ -721,27 +744,6 @@ def annotation_of(body: Body | None, name: str) -> ast.expr | None:
         return None
     every = [*body.args.posonlyargs, *body.args.args, *body.args.kwonlyargs]
     return next((one.annotation for one in every if one.arg == name), None)
-
-
-def plain_value(name: str, annotation: ast.expr | None) -> str | None:
-    """A value of an annotated number or switch; None for what is not plain."""
-    match ast.unparse(annotation).split(".")[-1] if annotation is not None else "":
-        case "int":
-            return "2" if is_count(name) else "16"
-        case "float":
-            return "0.5"
-        case "bool":
-            return "False"
-    return None
-
-
-def is_count(name: str) -> bool:
-    """Whether a name is that of a number of parts rather than of a width."""
-    return bool(
-        re.search(
-            r"depth|layers|heads|groups|num_(?!classes|emb|feat|chan|tok)|^n_|blocks|kernel|stride", name
-        )
-    )
 
 
 def bound_in(node: ast.expr) -> frozenset[str]:
@@ -815,7 +817,7 @@ def _way_to(target: ast.expr, name: str) -> str:
     raise Gap(f"how `{name}` is unpacked is not seen")
 
 
-def _acts(tree: ast.Module) -> int:
+def acts(tree: ast.Module) -> int:
     """The first line of what a file does when it is imported, beside definitions; 0 if it does nothing."""
     for statement in tree.body:
         match statement:
@@ -869,18 +871,11 @@ def _parsed(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def _ir_name(name: str):  # type: ignore[no-untyped-def]
-    from dynamo_lint.index import ir
-
-    return ir.Name(name)
-
-
-def _ir_dotted(node: ast.expr):  # type: ignore[no-untyped-def]
-    from dynamo_lint.index import ir
-
+def ir_of(node: ast.expr) -> ir.Expr:
+    """A dotted name as the IR has it."""
     match node:
         case ast.Name(id=name):
             return ir.Name(name)
         case ast.Attribute(value=value, attr=name):
-            return ir.Attribute(_ir_dotted(value), name)
+            return ir.Attribute(ir_of(value), name)
     return ir.UNKNOWN

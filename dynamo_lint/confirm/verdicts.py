@@ -14,6 +14,7 @@ from dynamo_lint.confirm.model import (
     SIZES as VARIED_SIZES,
 )
 from dynamo_lint.confirm.model import (
+    TENSORS,
     Cause,
     GraphBreak,
     Met,
@@ -164,6 +165,9 @@ def tempered(verdict: Verdict, way: Way) -> Verdict:
             return Verdict(
                 finding, "unobserved", f"the probe itself varies {what}, whether or not the program does"
             )
+    circular = [guess for guess in way.guessed if guess.startswith(TENSORS)]
+    if verdict.breaks and circular:
+        return Verdict(finding, "unobserved", f"the graph broke here, but it is a guess {circular[0]}")
     if verdict.verdict == "refuted" and way.guessed:
         why = f"nothing happened, but the program was not seen to run so: {way.guessed[0]}"
         return Verdict(finding, "unobserved", why)

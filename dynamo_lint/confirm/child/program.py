@@ -7,6 +7,7 @@ import importlib.abc
 import importlib.machinery
 import os
 import random
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -74,6 +75,25 @@ class Twin:
     """Its calls draw random numbers, which compiled code may draw in another order."""
 
 
+SECONDS = 10.0
+"""Time for one way to make a probe: what takes longer is no small program."""
+
+
+class TookTooLong(Exception):
+    """A way to make a probe whose time was over."""
+
+
+def _alarm(seconds: float) -> None:
+    """End what runs after some seconds, where the system can."""
+
+    def ring(_number: int, _frame: object) -> None:
+        raise TookTooLong(f"it ran for more than {SECONDS:g} seconds")
+
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
 def first_that_runs(program: Program, ways: Sequence[str]) -> str:
     """The first of some probes of a file whose calls all run without the compiler."""
     raised: dict[str, None] = {}
@@ -81,15 +101,18 @@ def first_that_runs(program: Program, ways: Sequence[str]) -> str:
         module = sys.modules[program.path.stem]
         for name in ways:
             torch.manual_seed(0)
+            _alarm(SECONDS)
             try:
                 call, batches = _checked(getattr(module, name)(), name)
                 for batch in batches:
                     call(*batch)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 text = (str(error).strip().splitlines() or [""])[0]
                 raised[f"{type(error).__name__}: {text}"[:200]] = None
             else:
                 return name
+            finally:
+                _alarm(0)
     raise ProbeError(f"it does not run in any way that was tried: {next(iter(raised))}")
 
 
