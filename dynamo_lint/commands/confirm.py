@@ -195,6 +195,7 @@ def confirm(
         reports = run.confirm_made(
             can, findings, found.root, how, seconds, python or sys.executable, _progress(quiet)
         )
+        _check_torch(reports)
         if write_probe is not None:
             _write(write_probe, made, reports)
         unmade = [one for one in made if not one.text]
@@ -206,8 +207,7 @@ def confirm(
         reports = [report for report in reports if report.way is not None]
     else:
         reports = testify(listed, _findings(settings, found), found.root, False)
-    if reports and all("torch cannot be imported" in one.reply.error for one in reports):
-        raise Trouble(f"{reports[0].reply.error}; {MISSING.partition('; ')[2]}")
+        _check_torch(reports)
     look = look_at(found.root, color, output_file)
     again = _again(testify, listed, reports, settings, found) if fixed else None
     between = difference(*reports) if compare else None
@@ -250,6 +250,12 @@ def confirm(
         say(f"the graphs of {reports[0].name} and {reports[1].name} differ")
     if too_much or differ or any(one.reply.error for one in reports):
         raise click.exceptions.Exit(EXIT_FINDINGS)
+
+
+def _check_torch(reports: Reports) -> None:
+    """Say it once if no probe could be run for want of torch."""
+    if reports and all("torch cannot be imported" in one.reply.error for one in reports):
+        raise Trouble(f"{reports[0].reply.error}; {MISSING.partition('; ')[2]}")
 
 
 def _check(

@@ -32,6 +32,7 @@ from dynamo_lint.confirm.model import (
     Reply,
     Request,
     Setting,
+    Way,
     from_json,
     relative,
 )
@@ -120,32 +121,64 @@ def confirm_made(
 ) -> list[ProbeReport]:
     """Run each probe that was made, confined, and judge the findings about what it compiles."""
     reports = []
+    programs: dict[str, Reply] = {}
     for number, one in enumerate(made):
         progress(number, len(made), one.name)
-        near = [finding for finding in findings if finding.unit in ("", one.unit)]
-        with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
-            path = Path(folder) / f"{one.name}.py"
-            path.write_text(one.text, encoding="utf-8")
-            probe = ProbeRef(path, one.name, one.entry.line)
-            request = replace(
-                requested(probe, near, root, how),
-                shadows=True,
-                ways=tuple(way.name for way in one.ways),
-                once=tuple(way.name for way in one.ways if way.once),
-                unit=one.unit,
-                scripts=one.scripts,
-                confined=True,
-            )
-            told = report(probe, run(request, timeout, python), findings, root)
-        way = next((way for way in one.ways if way.name == told.reply.way), None)
-        # That it says nothing of what other regions compile goes without saying.
-        about = [
-            verdict for verdict in told.verdicts if verdict.verdict != "unobserved" or verdict.finding in near
-        ]
-        verdicts = tuple(tempered(verdict, way) for verdict in about) if way else ()
-        reports.append(replace(told, path=one.entry.path, verdicts=verdicts, way=way))
+        known = programs.get(one.ways[0].origin) if one.ways[0].once else None
+        if known is not None and known.receipt is not None and _compiles(known.receipt, one.unit, root):
+            reply = replace(known, way=one.ways[0].name)
+        else:
+            reply = _run_made(one, findings, root, how, timeout, python)
+        way = next((way for way in one.ways if way.name == reply.way), None)
+        if way is not None and way.once:
+            programs.setdefault(way.origin, reply)
+        reports.append(_report_of_made(one, way, reply, findings, root))
     progress(len(made), len(made), "")
     return reports
+
+
+def _run_made(
+    one: MadeProbe, findings: Sequence[Finding], root: Path, how: Request, timeout: float, python: str
+) -> Reply:
+    """Run one probe that was made; what it said before its time was over holds."""
+    once = tuple(way.name for way in one.ways if way.once)
+    watched = findings if once else [each for each in findings if each.unit in ("", one.unit)]
+    with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
+        path = Path(folder) / f"{one.name}.py"
+        path.write_text(one.text, encoding="utf-8")
+        request = replace(
+            requested(ProbeRef(path, one.name, one.entry.line), watched, root, how),
+            shadows=True,
+            ways=tuple(way.name for way in one.ways),
+            once=once,
+            unit=one.unit,
+            scripts=one.scripts,
+            confined=True,
+        )
+        reply = run(request, timeout, python)
+    if reply.error and reply.receipt is not None:
+        return replace(reply, error="", problems=(*reply.problems, reply.error))
+    return reply
+
+
+def _report_of_made(
+    one: MadeProbe, way: Way | None, reply: Reply, findings: Sequence[Finding], root: Path
+) -> ProbeReport:
+    """The verdicts of a made probe; that it says nothing of other regions goes without saying."""
+    told = report(ProbeRef(root / one.entry.path, one.name, one.entry.line), reply, findings, root)
+    about = [
+        verdict
+        for verdict in told.verdicts
+        if verdict.verdict != "unobserved" or verdict.finding.unit in ("", one.unit)
+    ]
+    verdicts = tuple(tempered(verdict, way) for verdict in about) if way else ()
+    return replace(told, path=one.entry.path, verdicts=verdicts, way=way)
+
+
+def _compiles(receipt: Receipt, unit: str, root: Path) -> bool:
+    """Whether a function was compiled by itself."""
+    units = ((unit.path, unit.function) for unit in receipt.units)
+    return any(f"{relative(path, root)}::{name}" == unit for path, name in units)
 
 
 def requested(probe: ProbeRef, findings: Sequence[Finding], root: Path, how: Request = USUAL) -> Request:

@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -76,7 +77,7 @@ class Twin:
 
 
 SECONDS = 10.0
-"""Time for one way to make a probe: what takes longer is no small program."""
+"""Time for one way to make a probe: what takes longer is no small program. All have three times that."""
 
 
 class TookTooLong(Exception):
@@ -97,11 +98,14 @@ def _alarm(seconds: float) -> None:
 def first_that_runs(program: Program, ways: Sequence[str]) -> str:
     """The first of some probes of a file whose calls all run without the compiler."""
     raised: dict[str, None] = {}
+    end = time.monotonic() + 3 * SECONDS
     with uncompiled(Witness("eager")), _fresh(replace(program, probe=ways[0])) as _:
         module = sys.modules[program.path.stem]
         for name in ways:
+            if (left := end - time.monotonic()) <= 0:
+                break
             torch.manual_seed(0)
-            _alarm(SECONDS)
+            _alarm(min(SECONDS, left))
             try:
                 call, batches = _checked(getattr(module, name)(), name)
                 for batch in batches:
