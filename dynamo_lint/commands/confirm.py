@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 probe_option = section("Probes")
 run_option = section("The run")
-SECONDS, SECONDS_MADE = 300.0, 60.0
+SECONDS, SECONDS_MADE = 300.0, 120.0
 """The time limit of a probe, and of one that was made."""
 MISSING = (
     "torch is not installed here; install it with `pip install 'dynamo-lint[confirm]'`, "
@@ -87,7 +87,7 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
     type=click.FloatRange(1),
     default=None,
     metavar="S",
-    help="Time limit for each probe in seconds (default: 300; with --auto 60).",
+    help="Time limit for each probe in seconds (default: 300; with --auto 120).",
 )
 @run_option(
     "--fixed", is_flag=True, help="Run the probes again on a copy with all fixes applied, and compare."
@@ -202,9 +202,9 @@ def confirm(
         unmade += [
             replace(one, gaps=(report.reply.error,))
             for one, report in zip(can, reports, strict=True)
-            if report.way is None
+            if report.way is None or report.reply.receipt is None
         ]
-        reports = [report for report in reports if report.way is not None]
+        reports = [report for report in reports if report.way is not None and report.reply.receipt]
     else:
         reports = testify(listed, _findings(settings, found), found.root, False)
         _check_torch(reports)
@@ -305,7 +305,7 @@ def _write(file: Path, made: Sequence[MadeProbe], reports: Reports) -> None:
     """Write the probes in the way that ran, and skeletons of the others."""
     from dynamo_lint.confirm.automatic import document
 
-    ways = {report.name: report.way for report in reports if report.way is not None}
+    ways = {report.name: report.way for report in reports if report.way is not None and report.reply.receipt}
     try:
         with file.open("x", encoding="utf-8") as stream:
             stream.write(document(made, ways))

@@ -124,24 +124,37 @@ def confirm_made(
     programs: dict[str, Reply] = {}
     for number, one in enumerate(made):
         progress(number, len(made), one.name)
-        known = programs.get(one.ways[0].origin) if one.ways[0].once else None
+        ways = [
+            way for way in one.ways if not way.once or programs.get(way.origin, Reply("")).stage != "start"
+        ]
+        known = programs.get(ways[0].origin) if ways and ways[0].once else None
         if known is not None and known.receipt is not None and _compiles(known.receipt, one.unit, root):
-            reply = replace(known, way=one.ways[0].name)
+            reply = replace(known, way=ways[0].name)
         else:
-            reply = _run_made(one, findings, root, how, timeout, python)
+            reply = _run_made(one, ways, findings, root, how, timeout, python)
         way = next((way for way in one.ways if way.name == reply.way), None)
         if way is not None and way.once:
-            programs.setdefault(way.origin, reply)
+            programs.setdefault(way.origin, reply if reply.receipt else Reply("start"))
+            if reply.receipt is None and (others := [other for other in ways if not other.once]):
+                # A program that takes too long is no probe.
+                reply = _run_made(one, others, findings, root, how, timeout, python)
+                way = next((way for way in one.ways if way.name == reply.way), None)
         reports.append(_report_of_made(one, way, reply, findings, root))
     progress(len(made), len(made), "")
     return reports
 
 
 def _run_made(
-    one: MadeProbe, findings: Sequence[Finding], root: Path, how: Request, timeout: float, python: str
+    one: MadeProbe,
+    ways: Sequence[Way],
+    findings: Sequence[Finding],
+    root: Path,
+    how: Request,
+    timeout: float,
+    python: str,
 ) -> Reply:
     """Run one probe that was made; what it said before its time was over holds."""
-    once = tuple(way.name for way in one.ways if way.once)
+    once = tuple(way.name for way in ways if way.once)
     watched = findings if once else [each for each in findings if each.unit in ("", one.unit)]
     with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
         path = Path(folder) / f"{one.name}.py"
@@ -149,7 +162,7 @@ def _run_made(
         request = replace(
             requested(ProbeRef(path, one.name, one.entry.line), watched, root, how),
             shadows=True,
-            ways=tuple(way.name for way in one.ways),
+            ways=tuple(way.name for way in ways),
             once=once,
             unit=one.unit,
             scripts=one.scripts,
