@@ -35,7 +35,7 @@ from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.model import Entry, Regions
 from dynamo_lint.sources import Sources
 
-MOST_WAYS = 40
+MOST_WAYS = 60
 """Ways to make one probe that are tried."""
 ALL = 1 << 10
 """Passes over every construction of a class: it is made by its defaults."""
@@ -305,6 +305,7 @@ def _works(program: Program, subject: _Subject) -> Iterator[Callable[[], list[_D
     for skipped in (0, ALL, 1):
         for small in (True, False):
             yield partial(_guessed, program, subject, skipped, small)
+    yield partial(_guessed, program, subject, 0, True, optional=True)
     if _is_tried(subject.entry):
         yield from driven
 
@@ -525,8 +526,10 @@ def _annotated(program: Program, ref: FunctionRef, annotation: ast.expr | None) 
     return program.project.symbols(ir_of(annotation), ref.path, ref.key) if annotation is not None else ()
 
 
-def _guessed(program: Program, subject: _Subject, skipped: int = 0, small: bool = False) -> list[_Draft]:
-    """The subject by itself, with inputs of shapes that its layers may take."""
+def _guessed(
+    program: Program, subject: _Subject, skipped: int, small: bool, optional: bool = False
+) -> list[_Draft]:
+    """The subject by itself, with inputs as its layers may take them, the `optional` ones among them."""
     slicer = Slicer(program, small=small, skipped=skipped)
     setting, compiled, module = _compiles(program, subject, slicer)
     body = program.body(subject.function)
@@ -534,13 +537,16 @@ def _guessed(program: Program, subject: _Subject, skipped: int = 0, small: bool 
     own = 1 if subject.owner is not None and program.project.method_kind(subject.function) != "static" else 0
     values: list[str] = []
     for parameter in function.parameters[own:]:
-        if parameter.kind not in ("positional", "keyword") or default_of(body, parameter.name) is not None:
+        default = default_of(body, parameter.name)
+        is_left_out = default is not None and not (optional and ast.unparse(default) == "None")
+        if parameter.kind not in ("positional", "keyword") or is_left_out:
             continue
         annotation = annotation_of(body, parameter.name)
         plain = plain_value(parameter.name, ast.unparse(annotation) if annotation else "")
         for symbol in _annotated(program, subject.function, annotation):
             if isinstance(symbol, ClassRef):
                 plain = slicer.object_of(symbol)
+                module = module or (plain if program.project.is_module(symbol) else "")
         if plain is None and annotation is not None and dotted(annotation).endswith("str"):
             raise Gap(f"argument `{parameter.name}` of `{function.qualname}` is a text that nobody gives")
         if plain == "16":

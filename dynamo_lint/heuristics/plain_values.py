@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _COUNT = re.compile(
-    r"depth|layers?$|heads?$|groups|num_(?!classes|emb|feat|chan|tok|in|out)|^n_|blocks|kernel|stride"
+    r"depth|layers?$|heads?$|length|steps$|groups|num_(?!classes|emb|feat|chan|tok|in|out)|^n_|blocks|kernel|stride"
 )
 _WIDTH = re.compile(
     r"dim|hidden|features|channels|width|size$|_size|num_tokens|vocab|max_seq_len|classes|embd?$"
