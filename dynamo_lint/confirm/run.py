@@ -128,7 +128,8 @@ def confirm_made(
             way for way in one.ways if not way.once or programs.get(way.origin, Reply("")).stage != "start"
         ]
         known = programs.get(ways[0].origin) if ways and ways[0].once else None
-        if known is not None and known.receipt is not None and _compiles(known.receipt, one.unit, root):
+        shared = known is not None and known.receipt is not None and _compiles(known.receipt, one.unit, root)
+        if shared and known is not None:
             reply = replace(known, way=ways[0].name)
         else:
             reply = _run_made(one, ways, findings, root, how, timeout, python)
@@ -139,7 +140,8 @@ def confirm_made(
                 # A program that takes too long is no probe.
                 reply = _run_made(one, others, findings, root, how, timeout, python)
                 way = next((way for way in one.ways if way.name == reply.way), None)
-        reports.append(_report_of_made(one, way, reply, findings, root))
+        told = _report_of_made(one, way, reply, findings, root)
+        reports.append(_of_region(told, one.unit) if shared else told)
     progress(len(made), len(made), "")
     return reports
 
@@ -186,6 +188,12 @@ def _report_of_made(
     ]
     verdicts = tuple(tempered(verdict, way) for verdict in about) if way else ()
     return replace(told, path=one.entry.path, verdicts=verdicts, way=way)
+
+
+def _of_region(told: ProbeReport, unit: str) -> ProbeReport:
+    """The report without what that of another region has, which the same run of a program made."""
+    own = tuple(verdict for verdict in told.verdicts if verdict.finding.unit == unit)
+    return replace(told, verdicts=own, unpredicted_recompiles=(), unpredicted_breaks=())
 
 
 def _compiles(receipt: Receipt, unit: str, root: Path) -> bool:

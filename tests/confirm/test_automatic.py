@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dynamo_lint import cli
+from dynamo_lint.confirm import run
 from dynamo_lint.confirm.automatic import MadeProbe, document, made_probes
-from dynamo_lint.confirm.model import MODES, SIZES, TENSORS, Way
+from dynamo_lint.confirm.model import MODES, NOTHING, SIZES, TENSORS, Reply, Request, Unit, Way
 from dynamo_lint.confirm.verdicts import Verdict, tempered
 from dynamo_lint.findings import Finding
 from dynamo_lint.sources import Sources
@@ -238,3 +240,53 @@ def test_a_command_is_run_as_it_stands_and_its_findings_have_verdicts(
 def test_ways_to_name_probes_do_not_mix() -> None:
     for arguments in (["--write-probe", "x.py"], ["--auto", "--fixed"], ["--auto", "--", "true"]):
         assert cli.run(["confirm", *arguments]) == 2
+
+
+def test_regions_of_one_program_share_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    probes = made(
+        {
+            "m.py": NET
+            + """
+class Other(Net):
+    def forward(self, x):
+        return x + 1
+
+def main():
+    torch.compile(Net(8))(torch.ones(2, 8))
+    torch.compile(Other(8))(torch.ones(2, 8))
+
+if __name__ == "__main__":
+    main()
+"""
+        }
+    )
+    asked: list[Request] = []
+    units = tuple(Unit(name, "/project/m.py", 1, {}, (), ()) for name in ("Net.forward", "Other.forward"))
+
+    def answer(request: Request, timeout: float, python: str) -> Reply:
+        asked.append(request)
+        return Reply("done", receipt=replace(NOTHING, units=units), ran={}, way=request.ways[0])
+
+    monkeypatch.setattr(run, "run", answer)
+    reports = run.confirm_made(probes, (), Path("/project"), Request(), 1, "python", lambda *_: None)
+    assert [report.name for report in reports] == ["probe_Net", "probe_Other"]
+    assert all(report.way is not None and report.way.once for report in reports)
+    assert len(asked) == 1
+    assert asked[0].confined
+
+
+def test_a_program_that_takes_too_long_gives_way_to_a_smaller_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = probe(
+        "def main():\n    torch.compile(Net(8))(torch.ones(2, 8))\n\nif __name__ == '__main__':\n    main()\n"
+    )
+
+    def answer(request: Request, timeout: float, python: str) -> Reply:
+        if request.once:
+            return Reply("compiled", error="took longer", way=request.ways[0])
+        return Reply("done", receipt=NOTHING, ran={}, way=request.ways[0])
+
+    monkeypatch.setattr(run, "run", answer)
+    (report,) = run.confirm_made([one], (), Path("/project"), Request(), 1, "python", lambda *_: None)
+    assert report.way is not None
+    assert not report.way.once
+    assert not report.reply.error
