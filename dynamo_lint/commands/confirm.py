@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamo_lint.commands import common
-from dynamo_lint.commands.help import SectionedCommand, section
+from dynamo_lint.commands.help import WithCommand, section
 from dynamo_lint.config import Settings, override, parse_torch_version
 from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from dynamo_lint.confirm.automatic import MadeProbe
     from dynamo_lint.confirm.model import Setting
     from dynamo_lint.confirm.probes import ProbeRef
     from dynamo_lint.confirm.run import Comparison
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
     Reports = list[ProbeReport]
     Testify = Callable[[list[ProbeRef], Sequence[Finding], Path, bool], Reports]
 
+probe_option = section("Probes")
 run_option = section("The run")
+SECONDS, SECONDS_MADE = 300.0, 120.0
+"""The time limit of a probe, and of one that was made."""
 MISSING = (
     "torch is not installed here; install it with `pip install 'dynamo-lint[confirm]'`, "
     "or name a Python that has it with --python"
@@ -47,10 +51,15 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
         raise click.BadParameter(str(wrong)) from None
 
 
-@click.command(
-    cls=SectionedCommand, short_help="Run probes under torch and check the findings against Dynamo."
+@click.command(cls=WithCommand, short_help="Run probes under torch and check the findings against Dynamo.")
+@click.argument("probes", nargs=-1, metavar="[PROBE]... | --auto [PATH]... | -- COMMAND...")
+@probe_option("--auto", is_flag=True, help="Make a probe for each compiled region of PATH, and run these.")
+@probe_option(
+    "--write-probe",
+    type=common.FILE,
+    metavar="FILE",
+    help="With --auto: write the probes to a new file, those that a person must complete among them.",
 )
-@click.argument("probes", nargs=-1, metavar="[PROBE]...")
 @run_option(
     "--calls",
     type=click.IntRange(1),
@@ -76,9 +85,9 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
 @run_option(
     "--timeout",
     type=click.FloatRange(1),
-    default=300.0,
+    default=None,
     metavar="S",
-    help="Time limit for each probe in seconds (default: 300).",
+    help="Time limit for each probe in seconds (default: 300; with --auto 120).",
 )
 @run_option(
     "--fixed", is_flag=True, help="Run the probes again on a copy with all fixes applied, and compare."
@@ -114,10 +123,13 @@ def _settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, .
 @common.output_option("-q", "--quiet", is_flag=True, help="Print the result only.")
 def confirm(
     probes: tuple[str, ...],
+    command: tuple[str, ...],
+    auto: bool,
+    write_probe: Path | None,
     calls: int,
     backend: str,
     schedule: tuple[Setting, ...],
-    timeout: float,
+    timeout: float | None,
     fixed: bool,
     compare: bool,
     python: str | None,
@@ -137,6 +149,10 @@ def confirm(
     A probe is a function `probe_*` that returns `(call, batches)`: a module or function, and argument tuples
     to call it with. PROBE is a file, a folder or `file::probe_name`. Without any, the files
     listed under `probes` in the configuration are used.
+
+    All three ways run your code. --auto makes small probes of what the program shows, and runs them so that
+    they write to no folder of yours and reach no network. COMMAND, such as `dynamo-lint confirm -- python
+    train.py --steps 3`, is the probe: it is run as it stands, as `dynamo-lint logs` runs it.
     """
     from dynamo_lint.commands.output import deliver, look_at, to_stdout, warn_of_links, warn_of_version
     from dynamo_lint.confirm import run
@@ -146,9 +162,13 @@ def confirm(
     from dynamo_lint.render import receipt as text_format
     from dynamo_lint.render import receipt_json
 
+    _check(probes, command, auto, write_probe, fixed or compare)
+    if command:
+        _of_command(command, projects, output_format, output_file, color, quiet, given)
+        return
     if python is None and find_spec("torch") is None:
         raise Trouble(MISSING)
-    listed, settings, found = _probes(probes, projects, given)
+    listed, settings, found = _probes(() if auto else probes, _paths(probes, projects, auto), given, auto)
     if compare and len(listed) != 2:
         raise Trouble(f"--compare is about two probes, and {len(listed)} are named: `confirm --compare A B`")
     if not quiet:
@@ -159,18 +179,45 @@ def confirm(
         warn_of_version(settings)
     limit = settings.recompile_limit if settings.recompile_limit != Settings().recompile_limit else None
     how = Request(calls=calls, backend=backend, recompile_limit=limit, settings=schedule)
+    seconds = timeout or (SECONDS_MADE if auto else SECONDS)
 
     def testify(refs: list[ProbeRef], findings: Sequence[Finding], root: Path, shadows: bool) -> Reports:
         asked = replace(how, shadows=shadows)
-        return run.confirm(refs, findings, root, asked, timeout, python or sys.executable, _progress(quiet))
+        return run.confirm(refs, findings, root, asked, seconds, python or sys.executable, _progress(quiet))
 
-    reports = testify(listed, _findings(settings, found), found.root, False)
-    if all("torch cannot be imported" in one.reply.error for one in reports):
-        raise Trouble(f"{reports[0].reply.error}; {MISSING.partition('; ')[2]}")
+    unmade: list[MadeProbe] = []
+    if auto:
+        if not quiet:
+            say("note: this runs code of yours: constructors, and calls of what is compiled")
+        made = _made(settings, found)
+        findings = _findings(settings, found)
+        can = [one for one in made if one.text]
+        reports = run.confirm_made(
+            can, findings, found.root, how, seconds, python or sys.executable, _progress(quiet)
+        )
+        _check_torch(reports)
+        if write_probe is not None:
+            _write(write_probe, made, reports)
+        unmade = [one for one in made if not one.text]
+        unmade += [
+            replace(one, gaps=(report.reply.error,))
+            for one, report in zip(can, reports, strict=True)
+            if report.way is None or report.reply.receipt is None
+        ]
+        reports = [report for report in reports if report.way is not None and report.reply.receipt]
+    else:
+        reports = testify(listed, _findings(settings, found), found.root, False)
+        _check_torch(reports)
     look = look_at(found.root, color, output_file)
     again = _again(testify, listed, reports, settings, found) if fixed else None
     between = difference(*reports) if compare else None
-    as_json = receipt_json.render(reports, found.root, again and receipt_json.fixed(*again), between)
+    as_json = receipt_json.render(
+        reports,
+        found.root,
+        again and receipt_json.fixed(*again),
+        between,
+        receipt_json.regions(len(reports), unmade) if auto else None,
+    )
     if receipt is not None:
         deliver(as_json, receipt)
     if output_format == "html":
@@ -181,6 +228,7 @@ def confirm(
     else:
         text = text_format.render(reports, look) + ("\n" + text_format.fixed(*again, look) if again else "")
         text += "\n" + text_format.compared(between, found.root, look) if between else ""
+        text += text_format.made(len(reports), unmade, look) if auto else ""
     deliver(as_json if output_format == "json" else text, output_file)
     limits = {"max_recompiles": max_recompiles, "max_breaks": max_breaks, "max_compiles": max_graphs}
     contract, home = settings.contract.limited(**limits), settings.folder.resolve()
@@ -204,8 +252,103 @@ def confirm(
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
+def _check_torch(reports: Reports) -> None:
+    """Say it once if no probe could be run for want of torch."""
+    if reports and all("torch cannot be imported" in one.reply.error for one in reports):
+        raise Trouble(f"{reports[0].reply.error}; {MISSING.partition('; ')[2]}")
+
+
+def _check(
+    probes: tuple[str, ...], command: tuple[str, ...], auto: bool, write_probe: Path | None, pairs: bool
+) -> None:
+    """Refuse what cannot be meant before anything is run."""
+    if command and (probes or auto):
+        raise click.UsageError("name probes, or --auto, or a command behind `--`")
+    if write_probe is not None and not auto:
+        raise click.UsageError("--write-probe writes what --auto makes: give both")
+    if write_probe is not None and write_probe.exists():
+        raise Trouble(f"{write_probe}: is there already, and is not overwritten: name another file")
+    if pairs and (auto or command):
+        raise click.UsageError("--fixed and --compare are about probes that a person wrote")
+
+
+def _paths(probes: tuple[str, ...], projects: tuple[Path, ...], auto: bool) -> tuple[Path, ...]:
+    """The paths to lint, where probes are made: those that are named, or the working directory."""
+    if not auto:
+        return projects
+    return projects or tuple(map(Path, probes)) or (Path(),)
+
+
+def _made(settings: Settings, found: Discovered) -> list[MadeProbe]:
+    """The probes that can be made for what the named files compile."""
+    from dynamo_lint.confirm.automatic import made_probes
+    from dynamo_lint.program.tables import READINGS, GrowingTables
+    from dynamo_lint.recursion import with_deep_stack
+    from dynamo_lint.regions.model import part
+    from dynamo_lint.regions.resolve import resolve
+    from dynamo_lint.run.reading import ALONE, read_content, read_facts
+    from dynamo_lint.sources import Sources
+
+    sources = Sources(found.root, found.given)
+    content = read_content(settings.region_comment, found, sources, None)
+
+    def work() -> list[MadeProbe]:
+        gathering = GrowingTables(READINGS)
+        facts = read_facts(content, sources, ALONE, gathering.add)
+        project, regions = resolve(facts, settings.region_options, gathered=gathering.tables)
+        return made_probes(project, part(regions, found.reported), sources)
+
+    return with_deep_stack(work)
+
+
+def _write(file: Path, made: Sequence[MadeProbe], reports: Reports) -> None:
+    """Write the probes in the way that ran, and skeletons of the others."""
+    from dynamo_lint.confirm.automatic import document
+
+    ways = {report.name: report.way for report in reports if report.way is not None and report.reply.receipt}
+    try:
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write(document(made, ways))
+    except OSError as error:
+        raise Trouble(f"{file}: cannot be written: {error.strerror}") from None
+    say(f"note: {file} has {len(ways)} probes that run, and {len(made) - len(ways)} to complete")
+
+
+def _of_command(
+    command: tuple[str, ...],
+    projects: tuple[Path, ...],
+    output_format: str,
+    output_file: Path | None,
+    color: str,
+    quiet: bool,
+    given: dict[str, Any],
+) -> None:
+    """Run a command of the user as the probe, and join what it left with the findings."""
+    from dynamo_lint.commands.logs import account_of_command
+    from dynamo_lint.commands.output import deliver, look_at
+    from dynamo_lint.render import json_format, log_text
+    from dynamo_lint.render.receipt import borne_out
+    from dynamo_lint.sources import Sources
+
+    if output_format == "html":
+        raise click.UsageError("what a command did is told as text or json; `logs` has a page of it")
+    if output_format == "json" and output_file is None:
+        raise click.UsageError("stdout is that of the command: name a file for json with -o")
+    settings, found = common.prepare(projects, given)
+    texts = Sources(found.root, found.given)
+    report, ending = account_of_command(command, settings, found, texts, quiet)
+    look = look_at(found.root, color, output_file, to_stderr=True, sources=texts)
+    text = log_text.render(report, look) + "\n" + borne_out(report, look)
+    deliver(
+        json_format.log_document(report, look) if output_format == "json" else text,
+        output_file,
+        to_stderr=True,
+    )
+    raise click.exceptions.Exit(ending.status)
+
+
 def _probes(
-    names: tuple[str, ...], projects: tuple[Path, ...], given: dict[str, Any]
+    names: tuple[str, ...], projects: tuple[Path, ...], given: dict[str, Any], auto: bool
 ) -> tuple[list[ProbeRef], Settings, Discovered]:
     """The probes to run, and the settings and files of their project."""
     from dynamo_lint.confirm.probes import find, folder_of
@@ -213,6 +356,8 @@ def _probes(
     listed = find(names, Path.cwd())
     folders = projects or tuple(dict.fromkeys(folder_of(probe.path) for probe in listed))
     settings, found = common.prepare(folders, given)
+    if auto:
+        return [], settings, found
     if not listed:
         listed = find([str(path) for path in settings.probes], Path.cwd())
     if not listed:

@@ -31,6 +31,22 @@ class SectionedCommand(click.Command):
                 formatter.write_dl(records, col_max=28)
 
 
+class WithCommand(SectionedCommand):
+    """A command that can have another one behind `--`, whose words are left as they are."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the other command off, and parse what stands before it."""
+        before, mark, command = args, False, []
+        if "--" in args:
+            place = args.index("--")
+            before, mark, command = args[:place], True, args[place + 1 :]
+        rest = super().parse_args(ctx, before)
+        if mark and not command and not ctx.resilient_parsing:
+            raise click.UsageError("name a command behind `--`", ctx)
+        ctx.params["command"] = tuple(command)
+        return rest
+
+
 def sections(command: click.Command, ctx: click.Context) -> dict[str, list[click.Option]]:
     """The options of a command by section; `--help` itself needs no mention."""
     found: dict[str, list[click.Option]] = {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamo_lint.commands import common
-from dynamo_lint.commands.help import SectionedCommand, section
+from dynamo_lint.commands.help import WithCommand, section
 from dynamo_lint.config import Settings
 from dynamo_lint.contract import Warmup
 from dynamo_lint.terminal import counted
@@ -39,22 +39,6 @@ ON_STDERR = ("text", "github")
 """The formats that may stand among what a command prints; others are for programs, and need a file."""
 
 _DURATION = re.compile(r"(?:(\d{1,5})h)?(?:(\d{1,5})m)?(?:(\d{1,7}(?:\.\d{1,3})?)s?)?", re.ASCII)
-
-
-class _WithCommand(SectionedCommand):
-    """A command that can have another one behind `--`, whose words are left as they are."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the other command off, and parse what stands before it."""
-        before, mark, command = args, False, []
-        if "--" in args:
-            place = args.index("--")
-            before, mark, command = args[:place], True, args[place + 1 :]
-        rest = super().parse_args(ctx, before)
-        if mark and not command and not ctx.resilient_parsing:
-            raise click.UsageError("name a command behind `--`", ctx)
-        ctx.params["command"] = tuple(command)
-        return rest
 
 
 def _seconds(_context: click.Context, _option: click.Parameter, value: str | None) -> float | None:
@@ -86,9 +70,7 @@ def _words(known: tuple[str, ...]) -> Any:
     return read
 
 
-@click.command(
-    cls=_WithCommand, short_help="Name the lines that made a job slow, from logs or by running it."
-)
+@click.command(cls=WithCommand, short_help="Name the lines that made a job slow, from logs or by running it.")
 @click.argument("paths", nargs=-1, type=common.PATH, metavar="PATH... | -- COMMAND...")
 @command_option(
     "--for",
@@ -254,6 +236,20 @@ def _recorded(
             for line in _told(ending, seconds):
                 say(f"dynamo-lint: {line}")
         yield record.traces(), ending
+
+
+def account_of_command(
+    command: Sequence[str], settings: Settings, found: Discovered, texts: Sources, quiet: bool
+) -> tuple[LogReport, Ending]:
+    """Run a command while torch records it; what it did, with the findings that this bears out."""
+    from dynamo_lint.logs.tally import read_logs
+    from dynamo_lint.run.reading import ALONE
+
+    with _recorded(command, None, None, quiet) as (left, ending):
+        tally = read_logs(left, settings.contract.ignore_log)
+    report = _account(tally, settings, found, texts, ALONE, ())
+    assert ending is not None
+    return replace(report, job=_of_command(report.job)), ending
 
 
 def _told(ending: Ending, seconds: float | None) -> Iterator[str]:

@@ -188,6 +188,16 @@ class Request:
     """Modules from outside the project that are imported once for all runs."""
     shadows: bool = False
     """The project is a copy, whose modules win over installed ones."""
+    ways: tuple[str, ...] = ()
+    """Functions of the file, of which the first that runs without the compiler is the probe."""
+    once: tuple[str, ...] = ()
+    """Those of them that are called once, and without settings."""
+    unit: str = ""
+    """Identity of the function that has to be compiled, or else another way is taken."""
+    scripts: tuple[str, ...] = ()
+    """Files of which only the definitions are loaded."""
+    confined: bool = False
+    """The probe was made by no person: it may write to its own folder only, and reach no network."""
 
 
 USUAL = Request()
@@ -209,6 +219,29 @@ class Met:
     """All of them."""
     recomputed: bool = False
     """In one object, under one generation, the numbers in a tensor or container changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way in which a probe was made of what the program shows."""
+
+    name: str
+    """The function in the file of the probe."""
+    origin: str
+    """Where construction and inputs come from."""
+    varied: tuple[str, ...] = ()
+    """What the probe changes between calls, of itself."""
+    guessed: tuple[str, ...] = ()
+    """What is not as the program has it."""
+    once: bool = False
+    """It is a program as a whole, which is called once."""
+
+
+MODES = "train and eval"
+SIZES = "a smaller last batch"
+"""What a made probe changes between calls."""
+TENSORS = "that"
+"""The first word of a guess that an argument is a tensor."""
 
 
 STAGES = {
@@ -246,6 +279,8 @@ class Reply:
     outputs: tuple[Digest, ...] = ()
     """The results of each call without the compiler."""
     problems: tuple[str, ...] = ()
+    way: str = ""
+    """The function that is the probe, where there was a choice."""
 
 
 def from_json(kind: Any, data: Any) -> Any:

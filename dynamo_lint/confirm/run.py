@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dynamo_lint import files
 from dynamo_lint.config import DEFAULT_EXCLUDE
@@ -32,13 +32,17 @@ from dynamo_lint.confirm.model import (
     Reply,
     Request,
     Setting,
+    Way,
     from_json,
     relative,
 )
 from dynamo_lint.confirm.probes import ProbeRef
-from dynamo_lint.confirm.verdicts import ProbeReport, judged, unpredicted
+from dynamo_lint.confirm.verdicts import ProbeReport, judged, tempered, unpredicted
 from dynamo_lint.findings import Finding
 from dynamo_lint.processes import adopt_orphans
+
+if TYPE_CHECKING:
+    from dynamo_lint.confirm.automatic import MadeProbe
 
 NO_TORCH = "torch is not installed"
 
@@ -104,6 +108,98 @@ def confirm(
         reports.append(report(probe, run(request, timeout, python), findings, root))
     progress(len(probes), len(probes), "")
     return reports
+
+
+def confirm_made(
+    made: Sequence[MadeProbe],
+    findings: Sequence[Finding],
+    root: Path,
+    how: Request,
+    timeout: float,
+    python: str,
+    progress: Progress,
+) -> list[ProbeReport]:
+    """Run each probe that was made, confined, and judge the findings about what it compiles."""
+    reports = []
+    programs: dict[str, Reply] = {}
+    for number, one in enumerate(made):
+        progress(number, len(made), one.name)
+        ways = [
+            way for way in one.ways if not way.once or programs.get(way.origin, Reply("")).stage != "start"
+        ]
+        known = programs.get(ways[0].origin) if ways and ways[0].once else None
+        shared = known is not None and known.receipt is not None and _compiles(known.receipt, one.unit, root)
+        if shared and known is not None:
+            reply = replace(known, way=ways[0].name)
+        else:
+            reply = _run_made(one, ways, findings, root, how, timeout, python)
+        way = next((way for way in one.ways if way.name == reply.way), None)
+        if way is not None and way.once:
+            programs.setdefault(way.origin, reply if reply.receipt else Reply("start"))
+            if reply.receipt is None and (others := [other for other in ways if not other.once]):
+                # A program that takes too long is no probe.
+                reply = _run_made(one, others, findings, root, how, timeout, python)
+                way = next((way for way in one.ways if way.name == reply.way), None)
+        told = _report_of_made(one, way, reply, findings, root)
+        reports.append(_of_region(told, one.unit) if shared else told)
+    progress(len(made), len(made), "")
+    return reports
+
+
+def _run_made(
+    one: MadeProbe,
+    ways: Sequence[Way],
+    findings: Sequence[Finding],
+    root: Path,
+    how: Request,
+    timeout: float,
+    python: str,
+) -> Reply:
+    """Run one probe that was made; what it said before its time was over holds."""
+    once = tuple(way.name for way in ways if way.once)
+    watched = findings if once else [each for each in findings if each.unit in ("", one.unit)]
+    with tempfile.TemporaryDirectory(prefix="dynamo-lint-") as folder:
+        path = Path(folder) / f"{one.name}.py"
+        path.write_text(one.text, encoding="utf-8")
+        request = replace(
+            requested(ProbeRef(path, one.name, one.entry.line), watched, root, how),
+            shadows=True,
+            ways=tuple(way.name for way in ways),
+            once=once,
+            unit=one.unit,
+            scripts=one.scripts,
+            confined=True,
+        )
+        reply = run(request, timeout, python)
+    if reply.error and reply.receipt is not None:
+        return replace(reply, error="", problems=(*reply.problems, reply.error))
+    return reply
+
+
+def _report_of_made(
+    one: MadeProbe, way: Way | None, reply: Reply, findings: Sequence[Finding], root: Path
+) -> ProbeReport:
+    """The verdicts of a made probe; that it says nothing of other regions goes without saying."""
+    told = report(ProbeRef(root / one.entry.path, one.name, one.entry.line), reply, findings, root)
+    about = [
+        verdict
+        for verdict in told.verdicts
+        if verdict.verdict != "unobserved" or verdict.finding.unit in ("", one.unit)
+    ]
+    verdicts = tuple(tempered(verdict, way) for verdict in about) if way else ()
+    return replace(told, path=one.entry.path, verdicts=verdicts, way=way)
+
+
+def _of_region(told: ProbeReport, unit: str) -> ProbeReport:
+    """The report without what that of another region has, which the same run of a program made."""
+    own = tuple(verdict for verdict in told.verdicts if verdict.finding.unit == unit)
+    return replace(told, verdicts=own, unpredicted_recompiles=(), unpredicted_breaks=())
+
+
+def _compiles(receipt: Receipt, unit: str, root: Path) -> bool:
+    """Whether a function was compiled by itself."""
+    units = ((unit.path, unit.function) for unit in receipt.units)
+    return any(f"{relative(path, root)}::{name}" == unit for path, name in units)
 
 
 def requested(probe: ProbeRef, findings: Sequence[Finding], root: Path, how: Request = USUAL) -> Request:

@@ -7,7 +7,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dynamo_lint.confirm.model import Cause, GraphBreak, Met, Receipt, Recompile, Reply, Unit, relative
+from dynamo_lint.confirm.model import (
+    MODES as VARIED_MODES,
+)
+from dynamo_lint.confirm.model import (
+    SIZES as VARIED_SIZES,
+)
+from dynamo_lint.confirm.model import (
+    TENSORS,
+    Cause,
+    GraphBreak,
+    Met,
+    Receipt,
+    Recompile,
+    Reply,
+    Unit,
+    Way,
+    relative,
+)
 from dynamo_lint.findings import Finding
 from dynamo_lint.logs.texts import INTENDED, Frame, Subject, compatible, read_subject
 
@@ -64,6 +81,8 @@ class ProbeReport:
     verdicts: tuple[Verdict, ...] = ()
     unpredicted_recompiles: tuple[int, ...] = ()
     unpredicted_breaks: tuple[int, ...] = ()
+    way: Way | None = None
+    """How it was made, if no person wrote it."""
 
     @property
     def flat_since(self) -> int | None:
@@ -133,6 +152,26 @@ def judged(finding: Finding, reply: Reply, root: Path) -> Verdict:
             joint and not breaks,
         )
     return _without_evidence(finding, subject, reply, receipt, root)
+
+
+def tempered(verdict: Verdict, way: Way) -> Verdict:
+    """The verdict of a probe that no person wrote: what it made up itself proves nothing."""
+    finding = verdict.finding
+    varied = (VARIED_MODES, FLIPS), (VARIED_SIZES, SIZES)
+    if verdict.verdict == "unobserved":
+        return verdict
+    for what, codes in varied:
+        if finding.code in codes and what in way.varied:
+            return Verdict(
+                finding, "unobserved", f"the probe itself varies {what}, whether or not the program does"
+            )
+    circular = [guess for guess in way.guessed if guess.startswith(TENSORS)]
+    if verdict.breaks and circular:
+        return Verdict(finding, "unobserved", f"the graph broke here, but it is a guess {circular[0]}")
+    if verdict.verdict == "refuted" and way.guessed:
+        why = f"nothing happened, but the program was not seen to run so: {way.guessed[0]}"
+        return Verdict(finding, "unobserved", why)
+    return verdict
 
 
 def _follows(finding: Finding, recompile: Recompile, root: Path) -> bool:

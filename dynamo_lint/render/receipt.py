@@ -6,10 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from dynamo_lint.confirm.model import Cause, Receipt, Recompile, relative
+from dynamo_lint.confirm.automatic import MadeProbe
+from dynamo_lint.confirm.model import Cause, Receipt, Recompile, Way, relative
 from dynamo_lint.confirm.run import Comparison
 from dynamo_lint.confirm.shape import Difference
 from dynamo_lint.confirm.verdicts import VERDICTS, ProbeReport, Verdict, explaining
+from dynamo_lint.logs.model import LogReport
 from dynamo_lint.logs.texts import INTENDED
 from dynamo_lint.render.receipt_json import costs as numbers
 from dynamo_lint.render.receipt_json import summary
@@ -61,6 +63,39 @@ def compared(between: Difference, root: Path, look: Look) -> str:
     return "\n".join(lines) + "\n"
 
 
+def made(built: int, unmade: Sequence[MadeProbe], look: Look) -> str:
+    """For how many regions a probe was made and run, and why not for the others."""
+    total = built + len(unmade)
+    lines = [
+        "",
+        look.wrapped(f"A probe was made and run for {built} of {counted(total, 'compiled region')}."),
+    ]
+    for one in unmade:
+        place = look.place(one.entry.path, one.entry.line)
+        target = clean(one.entry.target.rpartition("::")[2])
+        lines.append(look.beside("  not tested  ", f"{place} {target}: {clean('; '.join(one.gaps[:2]))}"))
+    return "\n".join(lines) + "\n"
+
+
+def borne_out(report: LogReport, look: Look) -> str:
+    """A verdict for each finding about what a command compiled: confirmed by it, or not tested."""
+    confirmed = [one for one in report.causes if one.finding is not None]
+    lines = [
+        look.beside("  confirmed   ", f"{look.place(one.path, one.line)} {one.code} {clean(one.subject)}")
+        for one in confirmed
+    ]
+    lines += [
+        look.beside(
+            "  not tested  ",
+            f"{look.place(one.span.path, one.span.line)} {one.code} {clean(one.subject)}: "
+            "the run did not compile again or break a graph for it",
+        )
+        for one in report.unseen
+    ]
+    total = f"{len(confirmed)} confirmed, {len(report.unseen)} not tested by this run"
+    return "\n".join([*lines, total]) + "\n"
+
+
 def conclusion(reports: Sequence[ProbeReport]) -> str:
     """One line that sums up all probes."""
     counts = summary(reports)
@@ -81,6 +116,8 @@ def _probe(report: ProbeReport, look: Look) -> list[str]:
         failed = look.paint("failed", fg="red", bold=True)
         lines.append(look.wrapped(f"failed: {reply.error}").replace("failed", failed, 1))
         lines += [f"    {clipped(clean(line), look.width - 4)}" for line in reply.detail.splitlines()]
+    if report.way is not None:
+        lines += [look.wrapped(text) for text in _made(report.way)]
     if receipt is None:
         return lines
     lines += [look.wrapped(text) for text in costs(report, receipt)]
@@ -101,6 +138,14 @@ def _probe(report: ProbeReport, look: Look) -> list[str]:
     problems = [*reply.problems, *receipt.problems]
     lines += [look.wrapped(f"not observed: {problem}") for problem in problems[:5]]
     return lines
+
+
+def _made(way: Way) -> Iterable[str]:
+    """How a probe was made: where from, what it varies, and what is not as the program has it."""
+    yield way.origin
+    yield "varied by the probe: " + (", ".join(way.varied) or "nothing")
+    if way.guessed:
+        yield "not as seen in the program: " + clean("; ".join(way.guessed[:3]))
 
 
 def costs(report: ProbeReport, receipt: Receipt) -> Iterable[str]:

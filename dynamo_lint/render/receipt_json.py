@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dynamo_lint import __version__
+from dynamo_lint.confirm.automatic import MadeProbe
 from dynamo_lint.confirm.model import NOTHING, Cause, GraphBreak, Recompile, relative
 from dynamo_lint.confirm.run import Comparison
 from dynamo_lint.confirm.shape import Difference
@@ -22,8 +23,12 @@ def render(
     root: Path,
     fixed: dict[str, Any] | None = None,
     between: Difference | None = None,
+    made: dict[str, Any] | None = None,
 ) -> str:
-    """The whole document; `fixed` is what the fixes bring, `between` two probes, where that was asked for."""
+    """The whole document; `fixed` is what the fixes bring, `between` two probes, where that was asked for.
+
+    `made` tells of the regions, where probes were made for them.
+    """
     receipts = [one.reply.receipt for one in reports if one.reply.receipt is not None]
     document = {
         "schema_version": SCHEMA_VERSION,
@@ -32,6 +37,7 @@ def render(
         "probes": [_probe(report, root) for report in reports],
         "summary": summary(reports),
         **({"fixed": fixed} if fixed is not None else {}),
+        **({"regions": made} if made is not None else {}),
         **({"comparison": _difference(between, root)} if between is not None else {}),
     }
     return json_text(document, exact=True)
@@ -58,6 +64,17 @@ def fixed(comparisons: Sequence[Comparison], applied: int) -> dict[str, Any]:
                 **picked(one, "same_outputs", "graphs"),
             }
             for one in comparisons
+        ],
+    }
+
+
+def regions(built: int, unmade: Sequence[MadeProbe]) -> dict[str, Any]:
+    """The regions for which a probe was made and run, and the reasons where there is none."""
+    return {
+        "built": built,
+        "not_built": [
+            {"name": one.name, **picked(one.entry, "path", "line", "target"), "why": list(one.gaps)}
+            for one in unmade
         ],
     }
 
@@ -108,6 +125,7 @@ def _probe(report: ProbeReport, root: Path) -> dict[str, Any]:
         "unpredicted": report.unpredicted_recompiles,
         "unpredicted_breaks": report.unpredicted_breaks,
         "problems": [*reply.problems, *receipt.problems],
+        **({"made": picked(report.way, "origin", "varied", "guessed")} if report.way is not None else {}),
     }
 
 

@@ -34,6 +34,10 @@ def main() -> None:
     sys.argv[1:] = []
     from dynamo_lint.confirm.child.testimony import reply_to
 
+    if request.confined:
+        from dynamo_lint.confirm.child.confined import confine
+
+        confine(reply_file.parent)
     gc.freeze()  # torch's own objects are there for good: no search through all objects need pass them
     reply_to(request, write)
 

@@ -10,13 +10,14 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from signal import Signals
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from dynamo_lint.confirm.child.lines import Lines, lines_run
-from dynamo_lint.confirm.child.program import Hooks, Program, Twin, compiled, eager
+from dynamo_lint.confirm.child.program import Hooks, Program, Twin, compiled, eager, first_that_runs
 from dynamo_lint.confirm.child.values import digest
 from dynamo_lint.confirm.child.watch import Schedule, Timepoint, Watch
 from dynamo_lint.confirm.child.witness import NO_LIMIT, plain
@@ -116,15 +117,27 @@ def reply_to(request: Request, write: Write, separate: Callable[[Callable[[], An
             importlib.import_module(name)
     known = write(Reply("eager"))
     try:
-        twin, ran, problems = separate(case.alone)
-        known = replace(
-            known, stage="compiled", recompile_limit=request.recompile_limit or twin.recompile_limit
-        )
-        outputs = tuple(tuple(digest(one)) for one in twin.outputs)
-        known = replace(known, ran=plain(ran), problems=problems, outputs=outputs)
-        write(known)
-        receipt, timeline = separate(lambda: case.compiled(twin, NO_LIMIT))
-        known = write(replace(known, stage="limited", receipt=receipt))
+        left = request.ways
+        while True:
+            if request.ways:
+                way = separate(partial(case.first_way, left))
+                case, left = case.of_way(way), left[left.index(way) + 1 :]
+                known = replace(known, way=way)
+            twin, ran, problems = separate(case.alone)
+            known = replace(
+                known, stage="compiled", recompile_limit=request.recompile_limit or twin.recompile_limit
+            )
+            outputs = tuple(tuple(digest(one)) for one in twin.outputs)
+            known = replace(known, ran=plain(ran), problems=problems, outputs=outputs)
+            write(known)
+            receipt, timeline = separate(partial(case.compiled, twin, NO_LIMIT))
+            if not request.ways or case.compiles(receipt):
+                break
+            known = Reply("eager", error=f"it runs, but `{case.name}` is not compiled in it")
+            if not left:
+                write(known)
+                return
+        known = write(replace(known, stage="limited", receipt=receipt, error=""))
         if case.subjects:
             known = write(separate(lambda: case.watched(known, timeline)))
         if receipt.most_versions() > known.recompile_limit:
@@ -132,7 +145,7 @@ def reply_to(request: Request, write: Write, separate: Callable[[Callable[[], An
             idle = set(range(limited.calls)) - set(limited.graph_calls)
             known = replace(known, hit_limit=bool(limited.limit_hit), eager_calls=tuple(sorted(idle)))
     except Exception as error:
-        write(_failed(known, error, case.root))
+        write(known if known.error else _failed(known, error, case.root))
         return
     write(replace(known, stage="done"))
 
@@ -150,9 +163,39 @@ class _Case:
     def of(request: Request) -> _Case:
         root = Path(request.root)
         extra = Schedule(request.settings, root, request.calls).calls - request.calls
-        program = Program(Path(request.path), request.probe, root, request.calls, extra, request.shadows)
+        program = Program(
+            Path(request.path),
+            request.probe,
+            root,
+            request.calls,
+            extra,
+            request.shadows,
+            request.scripts,
+            request.confined,
+        )
         subjects = tuple(one for text in request.watch if (one := read_subject(text)) is not None)
         return _Case(request, root, program, subjects)
+
+    @property
+    def name(self) -> str:
+        """The qualified name of the function that the request is about."""
+        return self.request.unit.partition("::")[2]
+
+    def first_way(self, ways: Sequence[str]) -> str:
+        """The first of some functions of the file that runs without the compiler."""
+        return first_that_runs(self.program, ways)
+
+    def of_way(self, way: str) -> _Case:
+        """The same with the probe that a function makes."""
+        once = replace(self.request, calls=1, settings=()) if way in self.request.once else self.request
+        return _Case.of(replace(once, probe=way))
+
+    def compiles(self, receipt: Receipt) -> bool:
+        """Whether what the request is about was compiled by itself, or tried to be."""
+        file, name = str(self.root / self.request.unit.partition("::")[0]), self.name
+        units = {one for unit in receipt.units for one in ((unit.path, unit.function), *unit.inside)}
+        broken = {(one.path, one.function) for one in receipt.breaks}
+        return not name or (file, name) in units or (file, name.rpartition(".")[2]) in broken
 
     def schedule(self) -> Schedule:
         """The assignments from outside, from the start."""
