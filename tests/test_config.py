@@ -71,7 +71,7 @@ def write(file: Path, text: str) -> Path:
 def test_every_key_is_read_from_its_own_file(tmp_path: Path) -> None:
     file = write(tmp_path / "dynamo-lint.toml", EVERYTHING)
     write(tmp_path / "probes.py", "def probe_it(): ...\n")
-    assert set(tomllib.loads(EVERYTHING)) | {"baseline"} == set(KEYS)
+    assert set(tomllib.loads(EVERYTHING)) | {"baseline", "extend"} == set(KEYS)
     assert load(tmp_path) == Settings(
         select=("DYN1", "environment-read"),
         ignore=("DYN103",),

@@ -17,7 +17,6 @@ from dynamo_lint.config import (
     Settings,
     near_file,
     parse_torch_version,
-    place_of,
 )
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.raw_values import dotted
@@ -189,7 +188,7 @@ def check_places(settings: Settings) -> None:
         else:
             continue
         keys = CONTRACT, "expected-breaks", one.place
-        raise Trouble(f"{place_of(settings.source, *keys)}: {dotted(*keys)}: {wrong}")
+        raise Trouble(f"{settings.place(*keys)}{dotted(*keys)}: {wrong}")
 
 
 def _commands() -> list[str]:

@@ -225,8 +225,8 @@ def origin(settings: Settings, key: str) -> str:
     """Where a setting comes from."""
     if key in settings.given:
         return "command line"
-    if key in settings.stated and settings.source is not None:
-        return place_of(Path(near(settings.source)), key)
+    if (key,) in settings.places:
+        return place_of(Path(near(settings.places[key,])), key)
     if key in {"pedantic", "contract"} and settings.preset is not None:
         return f"preset {settings.preset}"
     if key == "torch-version" and settings.torch_from:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,6 @@ def read_inputs(
     configuration file, and `overrides` win over it.
     """
     settings = override(load(base(paths, texts), config, isolated), **(overrides or {}))
-    settings = replace(settings, top=None if config is None else Path.cwd())
     patterns = [
         (Path.cwd(), exclude) if exclude else (settings.home, settings.exclude),
         (settings.home, settings.extend_exclude),
