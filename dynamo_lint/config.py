@@ -83,10 +83,6 @@ DEFAULT_EXCLUDE = (
     "venv",
 )
 
-FILE_NAMES = ("dynamo-lint.toml", "pyproject.toml")
-"""Looked for in each folder in this order."""
-
-
 REQUIRED, EXTEND = "required-version", "extend"
 SEVERITY, PER_FILE_IGNORES, OVERRIDES = "severity", "per-file-ignores", "overrides"
 
@@ -145,6 +141,8 @@ class Settings:
     """The file that the settings come from."""
     top: Path | None = field(default=None, compare=False)
     """The folder that patterns of paths count from, if that is not the folder of the file."""
+    nested: tuple[Settings, ...] = field(default=(), compare=False)
+    """Those of the configurations in folders below, which govern the files there."""
     places: Mapping[Keys, Path] = field(default_factory=dict, compare=False)
     """The file of each key that is set, which may be one that the nearest extends; of some, of each row."""
     given: frozenset[str] = field(default=frozenset(), compare=False)
@@ -163,6 +161,7 @@ class Settings:
             per_file_ignores=self.per_file_ignores,
             pedantic=self.pedantic,
             home=self.home,
+            nested=tuple(one.policy for one in self.nested),
         )
 
     @property
@@ -231,16 +230,20 @@ def load(start: Path, file: Path | None = None, isolated: bool = False) -> Setti
         if found is None:
             raise ConfigError(f"{file}: there is no [tool.dynamo-lint] table")
         return _parsed(file, *found, top=Path.cwd())
-    for folder in (start, *start.parents):
-        for name in FILE_NAMES:
-            candidate = folder / name
-            if not candidate.is_file():
-                continue
-            if candidate.is_symlink() and not files.inside(candidate, [files.around(folder)]):
-                raise ConfigError(f"{candidate}: is a link out of the project; name its file with --config")
-            if (found := _found(candidate)) is not None:
-                return _parsed(candidate, *found)
-    return Settings()
+    return next(filter(None, map(settings_in, (start, *start.parents))), Settings())
+
+
+def settings_in(folder: Path) -> Settings | None:
+    """Settings from the configuration file of a folder, if it has one."""
+    for name in files.CONFIGURATIONS:
+        candidate = folder / name
+        if not candidate.is_file():
+            continue
+        if candidate.is_symlink() and not files.inside(candidate, [files.around(folder)]):
+            raise ConfigError(f"{candidate}: is a link out of the project; name its file with --config")
+        if (found := _found(candidate)) is not None:
+            return _parsed(candidate, *found)
+    return None
 
 
 def override(settings: Settings, **options: Any) -> Settings:

@@ -88,6 +88,8 @@ class Report:
     """Files with findings whose compile entry, and not whose line, is in a file reported on."""
     lacks_entries: bool = False
     """Nothing in the project is compiled, and the settings want that to fail."""
+    judged: frozenset[str] = frozenset()
+    """The fingerprints of all findings of the rules, whether or not comments and options let them through."""
     fail_level: str = "warning"
     """The least severity that makes the exit status 1."""
     fail_levels: Mapping[str, str] = field(default_factory=dict)
