@@ -38,6 +38,8 @@ class Compiled:
     """Entries in the files reported on that compile functions of others."""
     elsewhere: tuple[str, ...] = ()
     """The files of those functions."""
+    names: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
+    """Path and key of each function: some may be compiled by what several configurations govern."""
 
 
 @dataclass(frozen=True, slots=True)

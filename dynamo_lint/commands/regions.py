@@ -154,7 +154,7 @@ def _evidence(name: str, groups: Sequence[Group], sources: Sources, given: dict[
     from dynamo_lint.run.reading import read_content
     from dynamo_lint.run.resolved import facts_of, regions_of
 
-    chosen: list[CompiledFunction] = []
+    chosen: dict[object, CompiledFunction] = {}
     ends: dict[str, Sequence[str]] = {}
     names: set[str] = set()
     for settings, found in ((group.settings, group.found) for group in groups):
@@ -163,13 +163,14 @@ def _evidence(name: str, groups: Sequence[Group], sources: Sources, given: dict[
             content = read_content(settings.region_comment, found, texts, means.store)
             what = regions_of(settings, content, texts, means)
             is_compiled(settings, found, texts, bool(what.hot), what.idle, means)
-            chosen += [hot for hot in what.hot if is_called(hot.function.id, name)]
+            ways = [hot for hot in what.hot if is_called(hot.function.id, name)]
+            chosen |= {(hot.function, hot.receiver, hot.chain): hot for hot in ways}
             names.update(hot.function.id.partition("::")[2] for hot in what.hot)
             if not chosen:
                 facts = facts_of(content, content.places, texts, means)
                 ends |= why_not(facts, what, settings.region_options, name)
     if chosen:
-        return render.render_why(chosen, sources, look)
+        return render.render_why(chosen.values(), sources, look)
     if not ends:
         guess = closest(name, [*names, *(one.rpartition(".")[2] for one in names)])
         raise Trouble(f"no function is named {name!r}{hint(guess)}")

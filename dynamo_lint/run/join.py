@@ -69,13 +69,15 @@ def _joined_findings(reports: Sequence[Report], founds: Sequence[Discovered]) ->
 
 
 def _joined_compiled(parts: Sequence[Compiled], named: frozenset[str]) -> Compiled:
+    names = frozenset[tuple[str, str]]().union(*(part.names for part in parts))
     return Compiled(
         entries=sum(part.entries for part in parts),
-        functions=sum(part.functions for part in parts),
+        functions=len(names),
         unresolved=_distinct(site for part in parts for site in part.unresolved),
         skipped=_distinct(site for part in parts for site in part.skipped),
         leading=sum(part.leading for part in parts),
         elsewhere=tuple(sorted({path for part in parts for path in part.elsewhere} - named)),
+        names=names,
     )
 
 
