@@ -325,7 +325,7 @@ class Discovered:
     """The paths that were asked for, absolute."""
     exclude: Excluded = ()
     configured: tuple[Path, ...] = ()
-    """The folders with a configuration file, absolute, among those that were searched."""
+    """The folders with a configuration file, absolute, around files that were found."""
 
     def seen_from(self, root: Path) -> Discovered:
         """The same files, with paths relative to a folder above."""
@@ -451,8 +451,20 @@ def discover(
         settings=partial(_settings, tuple(walks.values()), top),
         named=tuple(named),
         exclude=tuple(exclude),
-        configured=tuple(sorted({Path(folder) for walk in walks.values() for folder in walk.configured})),
+        configured=tuple(sorted({*_configured(walks.values()), *_configured_above(beside, root)})),
     )
+
+
+def _configured(walks: Iterable[Walked]) -> Iterator[Path]:
+    """The folders with a configuration file among those that were walked."""
+    return (Path(folder) for walk in walks for folder in walk.configured)
+
+
+def _configured_above(paths: Iterable[str], root: Path) -> Iterator[Path]:
+    """The folders with a configuration file around some files below a root."""
+    for folder in {above for path in paths for above in Path(path).parents if above.is_relative_to(root)}:
+        if any((folder / name).is_file() for name in files.CONFIGURATIONS):
+            yield folder
 
 
 def _is_device(path: Path) -> bool:
