@@ -624,8 +624,7 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tup
             continue
         omissions = Omissions(inner, excludes, repositories)
         searched.append((here, omissions))
-        if any(entry.name in files.CONFIGURATIONS for entry in entries):
-            configured.append(here)
+        configured += [here] if any(entry.name in files.CONFIGURATIONS for entry in entries) else []
         for entry in entries:
             try:
                 is_folder = entry.is_dir()
