@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from dynamo_lint import __version__, files
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.contract import Contract, check_settings, read_contract
 from dynamo_lint.findings import SEVERITIES
+from dynamo_lint.inheritance import TABLES, merged, moved
 from dynamo_lint.levels import CONFIDENCES, LEVELS, OLDER_WORDS, PRESETS, Choices, Override, Policy
 from dynamo_lint.raw_values import (
     TEXT,
@@ -81,11 +83,7 @@ DEFAULT_EXCLUDE = (
     "venv",
 )
 
-FILE_NAMES = ("dynamo-lint.toml", "pyproject.toml")
-"""Looked for in each folder in this order."""
-
-
-REQUIRED = "required-version"
+REQUIRED, EXTEND = "required-version", "extend"
 SEVERITY, PER_FILE_IGNORES, OVERRIDES = "severity", "per-file-ignores", "overrides"
 
 
@@ -137,12 +135,16 @@ class Settings:
     application: bool = False
     """No code outside of the project uses its classes, whatever its metadata says."""
     required_version: str | None = None
+    extend: str | None = None
+    """The configuration that the file adds to, relative to it."""
     source: Path | None = None
     """The file that the settings come from."""
     top: Path | None = field(default=None, compare=False)
     """The folder that patterns of paths count from, if that is not the folder of the file."""
-    stated: frozenset[str] = field(default=frozenset(), compare=False)
-    """The keys that the file has."""
+    nested: tuple[Settings, ...] = field(default=(), compare=False)
+    """Those of the configurations in folders below, which govern the files there."""
+    places: Mapping[Keys, Path] = field(default_factory=dict, compare=False)
+    """The file of each key that is set, which may be one that the nearest extends; of some, of each row."""
     given: frozenset[str] = field(default=frozenset(), compare=False)
     """The keys that the command line sets."""
 
@@ -159,12 +161,25 @@ class Settings:
             per_file_ignores=self.per_file_ignores,
             pedantic=self.pedantic,
             home=self.home,
+            nested=tuple(one.policy for one in self.nested),
         )
 
     @property
     def home(self) -> Path:
         """The folder that patterns of paths count from."""
         return self.top or self.folder
+
+    def place(self, *keys: str | int) -> str:
+        """The file and line of a key, with a colon behind it; empty where no file says it."""
+        file = self._file(*keys)
+        return f"{place_of(file, *keys)}: " if file else ""
+
+    def is_own(self, *keys: str | int) -> bool:
+        """Whether the nearest file says a key itself, rather than one that it extends for many."""
+        return self._file(*keys) == self.source
+
+    def _file(self, *keys: str | int) -> Path | None:
+        return self.places.get(keys[:2]) or self.places.get(keys[:1]) or self.source
 
     @property
     def folder(self) -> Path:
@@ -214,17 +229,21 @@ def load(start: Path, file: Path | None = None, isolated: bool = False) -> Setti
         found = _found(file, named=True)
         if found is None:
             raise ConfigError(f"{file}: there is no [tool.dynamo-lint] table")
-        return _parsed(file, *found)
-    for folder in (start, *start.parents):
-        for name in FILE_NAMES:
-            candidate = folder / name
-            if not candidate.is_file():
-                continue
-            if candidate.is_symlink() and not files.inside(candidate, [files.around(folder)]):
-                raise ConfigError(f"{candidate}: is a link out of the project; name its file with --config")
-            if (found := _found(candidate)) is not None:
-                return _parsed(candidate, *found)
-    return Settings()
+        return _parsed(file, *found, top=Path.cwd())
+    return next(filter(None, map(settings_in, (start, *start.parents))), Settings())
+
+
+def settings_in(folder: Path) -> Settings | None:
+    """Settings from the configuration file of a folder, if it has one."""
+    for name in files.CONFIGURATIONS:
+        candidate = folder / name
+        if not candidate.is_file():
+            continue
+        if candidate.is_symlink() and not files.inside(candidate, [files.around(folder)]):
+            raise ConfigError(f"{candidate}: is a link out of the project; name its file with --config")
+        if (found := _found(candidate)) is not None:
+            return _parsed(candidate, *found)
+    return None
 
 
 def override(settings: Settings, **options: Any) -> Settings:
@@ -271,21 +290,51 @@ def _found(file: Path, named: bool = False) -> tuple[str, Mapping[str, object]] 
     return None if raw is None else (content, raw)
 
 
-def _parsed(file: Path, content: str, raw: Mapping[str, object]) -> Settings:
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """The values of a file on top of those that it extends, by their names in Python."""
+
+    values: dict[str, Any]
+    places: dict[Keys, Path]
+    """As in `Settings`."""
+
+
+def _parsed(file: Path, content: str, raw: Mapping[str, object], top: Path | None = None) -> Settings:
+    layer = _layer(file, content, raw, top=top)
+    values = layer.values
     try:
-        if REQUIRED in raw:  # first, since a newer version may have other keys
-            entry(raw[REQUIRED], _running, REQUIRED)
-        values = table(raw, {key: about.read for key, about in KEYS.items()})
         check_settings(
             values.get("contract", Contract()), values.get("torch_version", Settings().torch_version)
         )
     except Wrong as wrong:
-        raise ConfigError(f"{_place(file, content, wrong.keys)}: {wrong}") from None
+        said = layer.places.get(wrong.keys[:2], file)
+        place = _place(file, content, wrong.keys) if said == file.absolute() else place_of(said, *wrong.keys)
+        raise ConfigError(f"{place}: {wrong}") from None
     if "preset" in values:
         preset, contract = PRESETS[values["preset"]], values.get("contract", Contract())
         values.setdefault("pedantic", preset.pedantic)
         values["contract"] = replace(contract, mutable_state=contract.mutable_state or preset.mutable_state)
-    home = file.absolute().parent
+    return Settings(**values, source=file.absolute(), top=top, places=layer.places)
+
+
+def _layer(
+    file: Path,
+    content: str,
+    raw: Mapping[str, object],
+    nearer: tuple[Path, ...] = (),
+    top: Path | None = None,
+) -> _Layer:
+    """The values that a file states and extends; `nearer` are the files that extend it.
+
+    Patterns count from `top`, if that is not the folder of the file.
+    """
+    try:
+        if REQUIRED in raw:  # first, since a newer version may have other keys
+            entry(raw[REQUIRED], _running, REQUIRED)
+        values = table(raw, {key: about.read for key, about in KEYS.items()})
+    except Wrong as wrong:
+        raise ConfigError(f"{_place(file, content, wrong.keys)}: {wrong}") from None
+    home = Path(os.path.normpath(file.absolute())).parent
     if "baseline" in values:
         values["baseline"] = home / values["baseline"]
         if not files.inside(values["baseline"], [files.around(home)]):
@@ -296,7 +345,40 @@ def _parsed(file: Path, content: str, raw: Mapping[str, object]) -> Settings:
             if (missing := _missing_probe(home, probe)) is not None:
                 raise ConfigError(f"{_place(file, content, ('probes',))}: probes: {quoted(probe)}: {missing}")
         values["probes"] = tuple(home / probe for probe in values["probes"])
-    return Settings(**values, source=file.absolute(), stated=frozenset(raw))
+    rows = [(key, row) for key in TABLES for row in _rows(raw.get(key))]
+    places: dict[Keys, Path] = dict.fromkeys((*((key,) for key in raw), *rows), file.absolute())
+    if EXTEND not in values:
+        return _Layer(values, places)
+    try:
+        outer = _extended(home, values[EXTEND], (*nearer, file), top or home)
+    except Wrong as wrong:
+        place = _place(file, content, (EXTEND,))
+        raise ConfigError(f"{place}: extend = {quoted(raw[EXTEND])}: {wrong}") from None
+    return _Layer(merged(outer.values, values, raw), {**outer.places, **places})
+
+
+def _rows(raw: object) -> Iterable[str]:
+    return raw if isinstance(raw, Mapping) else ()
+
+
+def _extended(home: Path, named: str, nearer: tuple[Path, ...], top: Path) -> _Layer:
+    """The values of the file that one in `home` extends, as that would say them."""
+    file = Path(os.path.normpath(home / named))
+    real = os.path.realpath(file)
+    if not file.is_file():
+        raise Wrong((EXTEND,), "there is no such file")
+    if real in map(os.path.realpath, nearer):
+        way = " -> ".join(os.path.relpath(one, home).replace(os.sep, "/") for one in (*nearer, file))
+        raise Wrong((EXTEND,), f"the files extend each other in a circle: {way}")
+    above = Path(real).parent
+    if not (files.inside(file, [files.around(home)]) or Path(os.path.realpath(home)).is_relative_to(above)):
+        raise Wrong((EXTEND,), "it leads out of the project; name a file of the repository")
+    found = _found(file)
+    if found is None:
+        raise Wrong((EXTEND,), "there is no [tool.dynamo-lint] table in it")
+    layer = _layer(file, *found, nearer)
+    values = {name: value for name, value in layer.values.items() if name != EXTEND}
+    return _Layer(moved(values, file.parent, home, top), layer.places)
 
 
 def _missing_probe(home: Path, probe: str) -> str | None:
@@ -444,6 +526,12 @@ class Key:
 
 
 KEYS: Mapping[str, Key] = {
+    EXTEND: Key(
+        text,
+        "another configuration that this one adds to, relative to this file: its keys count where this one "
+        "has none, and the tables `severity`, `per-file-ignores` and `contract` are merged key by key",
+        '"../pyproject.toml"',
+    ),
     REQUIRED: Key(_running, "versions of dynamo-lint that may run; another exits 2", '">=0.1"'),
     "preset": Key(
         choice(*PRESETS),

@@ -20,7 +20,7 @@ import struct
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -324,6 +324,26 @@ class Discovered:
     named: tuple[Path, ...] = ()
     """The paths that were asked for, absolute."""
     exclude: Excluded = ()
+    configured: tuple[Path, ...] = ()
+    """The folders with a configuration file, absolute, around files that were found."""
+
+    def seen_from(self, root: Path) -> Discovered:
+        """The same files, with paths relative to a folder above."""
+        if root == self.root:
+            return self
+        way = f"{self.root.relative_to(root).as_posix()}/"
+        look = self.settings
+        return replace(
+            self,
+            root=root,
+            files=tuple(way + path for path in self.files),
+            reported=frozenset(way + path for path in self.reported),
+            passed_over=tuple(way + path for path in self.passed_over),
+            outside=tuple(way + path for path in self.outside),
+            errors=tuple(replace(error, path=way + error.path) for error in self.errors),
+            given={way + path: text for path, text in self.given.items()},
+            settings=lambda: tuple(way + path for path in look()),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,6 +373,8 @@ class Walked:
     """Where they were looked for, and what is left out there."""
     tops: tuple[str, ...]
     """How far links may lead."""
+    configured: tuple[str, ...]
+    """Those of the folders that have a configuration file."""
 
 
 def base(paths: Sequence[Path], given: Collection[Path] = ()) -> Path:
@@ -429,7 +451,20 @@ def discover(
         settings=partial(_settings, tuple(walks.values()), top),
         named=tuple(named),
         exclude=tuple(exclude),
+        configured=tuple(sorted({*_configured(walks.values()), *_configured_above(beside, root)})),
     )
+
+
+def _configured(walks: Iterable[Walked]) -> Iterator[Path]:
+    """The folders with a configuration file among those that were walked."""
+    return (Path(folder) for walk in walks for folder in walk.configured)
+
+
+def _configured_above(paths: Iterable[str], root: Path) -> Iterator[Path]:
+    """The folders with a configuration file around some files below a root."""
+    for folder in {above for path in paths for above in Path(path).parents if above.is_relative_to(root)}:
+        if any((folder / name).is_file() for name in files.CONFIGURATIONS):
+            yield folder
 
 
 def _is_device(path: Path) -> bool:
@@ -569,6 +604,7 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tup
     outside: list[str] = []
     unlistable: list[tuple[str, str]] = []
     searched: list[tuple[str, Omissions]] = []
+    configured: list[str] = []
     seen: set[str] = set()
     pending = [(top, ignores)]
     links: list[tuple[str, Ignores]] = []
@@ -588,6 +624,7 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tup
             continue
         omissions = Omissions(inner, excludes, repositories)
         searched.append((here, omissions))
+        configured += [here] if any(entry.name in files.CONFIGURATIONS for entry in entries) else []
         for entry in entries:
             try:
                 is_folder = entry.is_dir()
@@ -604,7 +641,15 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tup
                 (links if entry.is_symlink() else pending).append((entry.path, inner))
             else:
                 (found if size <= _largest(entry.name) else passed_over).append(entry.path)
-    return Walked(tuple(found), tuple(passed_over), tuple(outside), tuple(unlistable), tuple(searched), tops)
+    return Walked(
+        files=tuple(found),
+        passed_over=tuple(passed_over),
+        outside=tuple(outside),
+        unlistable=tuple(unlistable),
+        folders=tuple(searched),
+        tops=tops,
+        configured=tuple(configured),
+    )
 
 
 def _settings(walks: tuple[Walked, ...], top: str) -> tuple[str, ...]:

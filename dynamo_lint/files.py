@@ -18,7 +18,9 @@ from pathlib import Path
 LARGEST = 64_000_000
 """Bytes; nothing that is written by hand is that large."""
 
-PROJECT_MARKS = ("dynamo-lint.toml", "pyproject.toml", ".git")
+CONFIGURATIONS = ("dynamo-lint.toml", "pyproject.toml")
+"""Names of configuration files, looked for in each folder in this order."""
+PROJECT_MARKS = (*CONFIGURATIONS, ".git")
 
 _PIECE = 1_000_000
 """Bytes that are asked for at once where a file is larger than it said."""

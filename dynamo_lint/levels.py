@@ -98,6 +98,8 @@ class Policy:
     pedantic: bool = False
     home: Path = Path()
     """The folder that paths count from."""
+    nested: tuple[Policy, ...] = ()
+    """Those that count instead in the folders that their paths count from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,20 @@ class Level:
 
 def levels_of(policy: Policy, catalogue: Mapping[str, str], root: Path) -> Callable[[str], Level]:
     """A function that tells what holds in a file, whose path counts from `root`."""
+    outer = _level_of(policy, catalogue, root)
+    inner = {str(one.home): _level_of(one, catalogue, root) for one in policy.nested}
+    if not inner:
+        return outer
+
+    def level(path: str) -> Level:
+        above = map(str, Path(os.path.normpath(root / path)).parents)
+        return next((inner[folder] for folder in above if folder in inner), outer)(path)
+
+    return level
+
+
+def _level_of(policy: Policy, catalogue: Mapping[str, str], root: Path) -> Callable[[str], Level]:
+    """A function that tells what one configuration says of a file."""
     ignores = policy.per_file_ignores
     tables = [one.choices for one in policy.overrides]
     tables += [policy.commanded, *(Choices(extend_ignore=codes) for codes in ignores.values())]

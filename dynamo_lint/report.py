@@ -38,6 +38,8 @@ class Compiled:
     """Entries in the files reported on that compile functions of others."""
     elsewhere: tuple[str, ...] = ()
     """The files of those functions."""
+    names: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
+    """Path and key of each function: some may be compiled by what several configurations govern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ class Report:
     """Files with findings whose compile entry, and not whose line, is in a file reported on."""
     lacks_entries: bool = False
     """Nothing in the project is compiled, and the settings want that to fail."""
+    judged: frozenset[str] = frozenset()
+    """The fingerprints of all findings of the rules, whether or not comments and options let them through."""
     fail_level: str = "warning"
     """The least severity that makes the exit status 1."""
     fail_levels: Mapping[str, str] = field(default_factory=dict)

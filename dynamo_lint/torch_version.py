@@ -26,7 +26,7 @@ _PATCHES = 3
 
 def with_torch(settings: Settings, root: Path | None = None) -> Settings:
     """Settings that name the torch of the project, where nobody has named one."""
-    if "torch-version" in settings.given | settings.stated:
+    if "torch-version" in settings.given or ("torch-version",) in settings.places:
         return settings
     version, where = torch_of(root or files.project_above(settings.folder) or settings.folder)
     return replace(settings, torch_version=version, torch_from=where)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from dynamo_lint.older import Older
     from dynamo_lint.patch import Patch
     from dynamo_lint.report import Report
+    from dynamo_lint.run.inputs import Group
     from dynamo_lint.run.reading import Effort
     from dynamo_lint.run.rewrite import Rewritten
     from dynamo_lint.sources import Sources
@@ -153,50 +156,51 @@ def check(
     paths, texts = _standard_input(paths, stdin_filename)
     outputs = destinations(asked, output_file)
     given["output_format"] = outputs[-1].format if outputs else None
-    settings, found = common.prepare(paths, given, texts)
-    outputs = outputs or (Output(settings.output_format, output_file),)
+    inputs = common.prepare_groups(paths, given, texts)
+    groups, settings = inputs.groups, [group.settings for group in inputs.groups]
+    outputs = outputs or (Output(inputs.shared.output_format, output_file),)
     rules = catalogue()
     _check_selectors(given, rules)
     if show_files or show_settings:
-        files = "".join(f"{clean(path)}\n" for path in sorted(found.reported))
-        text = output.configuration_text(settings) if show_settings else files
-        return output.deliver(text, output_file)
-    common.check_places(settings)
+        paths_shown = sorted({path for group in groups for path in group.found.reported})
+        text = "".join(f"{clean(path)}\n" for path in paths_shown)
+        shown = "\n".join(map(output.configuration_text, settings)) if show_settings else text
+        return output.deliver(shown, output_file)
     _check_formats(outputs, statistics, context)
-    _tell_before(settings, found, quiet, verbose)
+    _tell_before(groups, quiet, verbose)
     rewrites = fix or diff or update_baseline
     add_ignore = _reason(add_ignore, rewrites, bool(texts))
     patch = _patch(diff_file, rewrites, bool(texts))
     if since is not None and update_baseline:
         raise click.UsageError("--update-baseline writes all findings, and --since leaves out older ones")
-    accepted = _baseline(settings, update_baseline, given["baseline"] is not None)
-    sources = Sources(found.root, found.given)
-    with (
-        output.Progress(not quiet) as progress,
-        common.effort(settings, given, progress, quiet) as means,
-    ):
-        older = _older(since, settings, found, rules, sources, means)
-        run = _Run(settings, found, rules, accepted, means, older, patch)
+    names_baseline = given["baseline"] is not None
+    accepted = [_baseline(one, update_baseline, names_baseline) for one in settings]
+    sources = Sources(groups[0].found.root, groups[0].found.given)
+    with ExitStack() as stack:
+        progress = stack.enter_context(output.Progress(not quiet))
+        runs = []
+        for group, baseline in zip(groups, accepted, strict=True):
+            means = stack.enter_context(common.effort(group.settings, given, progress, quiet))
+            older = _older(since, group, rules, sources, means)
+            runs.append(_Run(group.settings, group.found, rules, baseline, means, older, patch))
         if fix or diff:
-            done = run.rewritten(sources, unsafe_fixes)
+            done = _rewritten(runs, sources, lambda run, files: run.rewritten(files, unsafe_fixes, diff))
             if diff:
-                fixed = Sources(found.root, {**found.given, **done.files})
-                left = replace(done, report=run.with_promises(done.report, fixed))
-                return _show(left, found, sources, output_file, quiet, exit_zero)
-            if found.given:
-                return _pass_on(done, found, sources, quiet, exit_zero)
-            _put_in_place(done, found, sources)
+                return _show(done, sources, output_file, quiet, exit_zero)
+            if texts:
+                return _pass_on(done, sources, quiet, exit_zero)
+            _put_in_place(done, groups, sources)
         elif add_ignore is not None:
-            _put_in_place(run.silenced(add_ignore, sources), found, sources, "silenced")
+            done = _rewritten(runs, sources, lambda run, files: run.silenced(add_ignore, files))
+            _put_in_place(done, groups, sources, "silenced")
         if fix or add_ignore is not None:
-            sources = Sources(found.root, found.given)
+            sources = Sources(sources.root, sources.overlay)
         if update_baseline:
-            report = replace(run, accepted=None).linted(sources)
-        else:
-            report = run.on_patch(run.with_promises(run.linted(sources), sources), sources)
-    if update_baseline and accepted is not None:
-        told = _accept(accepted, report, found, settings, rules)
-        return None if quiet else say(told)
+            for sentence in _accept(runs, sources, names_baseline):
+                if not quiet:
+                    say(sentence)
+            return None
+        report = _told(runs, sources)
     for one in outputs:
         output.present(report, sources, settings, color, one, statistics, context)
     if not quiet:
@@ -219,15 +223,18 @@ def _check_formats(outputs: Sequence[Output], statistics: bool, context: bool) -
         raise click.UsageError("--context works with the formats json and json-lines only")
 
 
-def _tell_before(settings: Settings, found: Discovered, quiet: bool, verbose: bool) -> None:
+def _tell_before(groups: Sequence[Group], quiet: bool, verbose: bool) -> None:
     """Say what there is to say before a run."""
     from dynamo_lint.commands import output
 
-    if verbose:
-        output.explain(settings, found)
+    for group in groups:
+        common.check_places(group.settings)
+        if verbose:
+            output.explain(group.settings, group.found)
+        if not quiet:
+            output.warn_of_version(group.settings)
     if not quiet:
-        output.warn_of_links(found, verbose)
-        output.warn_of_version(settings)
+        output.warn_of_links((group.found for group in groups), verbose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,13 +266,23 @@ class _Run:
 
         return on_changed_lines(report, self.patch, (repository(report.root), Path.cwd()), sources)
 
-    def rewritten(self, sources: Sources, unsafe: bool) -> Rewritten:
-        """The files with their fixes."""
-        from dynamo_lint.run.rewrite import rewrite
+    def told(self, sources: Sources) -> Report:
+        """The report as it is shown."""
+        return self.on_patch(self.with_promises(self.linted(sources), sources), sources)
 
-        return rewrite(
+    def rewritten(self, sources: Sources, unsafe: bool, promises: bool) -> Rewritten:
+        """The files with their fixes, and what is left in those reported on; with `promises` as shown."""
+        from dynamo_lint.run.rewrite import rewrite
+        from dynamo_lint.sources import Sources
+
+        done = rewrite(
             *(self.settings, self.found, self.rules, sources), unsafe, self.accepted, self.means, self.older
         )
+        left = tuple(one for one in done.report.findings if one.span.path in self.found.reported)
+        report = replace(done.report, findings=left)
+        if promises:
+            report = self.with_promises(report, Sources(sources.root, {**sources.overlay, **done.files}))
+        return replace(done, report=report)
 
     def with_promises(self, report: Report, sources: Sources) -> Report:
         """The report with each fix as `--fix` would make it."""
@@ -283,11 +300,35 @@ class _Run:
         from dynamo_lint.sources import Sources
 
         def lint(files: Mapping[str, bytes]) -> Report:
-            texts = Sources(self.found.root, {**self.found.given, **files})
+            texts = Sources(sources.root, {**sources.overlay, **files})
             return self.on_patch(self.linted(texts), texts)
 
         report = self.on_patch(self.linted(sources), sources)
         return silence(reason, report, self.found, sources, lint)
+
+
+def _told(runs: Sequence[_Run], sources: Sources) -> Report:
+    """The report of all groups."""
+    from dynamo_lint.run.join import joined_report
+
+    reports = [run.told(sources.watched()) for run in runs]
+    return joined_report(reports, [run.found for run in runs])
+
+
+def _rewritten(
+    runs: Sequence[_Run], sources: Sources, rewrite: Callable[[_Run, Sources], Rewritten]
+) -> Rewritten:
+    """The files of all groups, each rewritten as those before have left them."""
+    from dynamo_lint.run.join import joined_report, joined_rewrites
+    from dynamo_lint.sources import Sources
+
+    rewrites: list[Rewritten] = []
+    overlay = dict(sources.overlay)
+    for run in runs:
+        rewrites.append(rewrite(run, Sources(sources.root, overlay)))
+        overlay |= rewrites[-1].files
+    report = joined_report([done.report for done in rewrites], [run.found for run in runs])
+    return joined_rewrites(rewrites, report)
 
 
 def _standard_input(paths: tuple[Path, ...], name: Path | None) -> tuple[tuple[Path, ...], dict[Path, bytes]]:
@@ -339,19 +380,14 @@ def _baseline(settings: Settings, update: bool, named: bool) -> Baseline | None:
 
 
 def _older(
-    revision: str | None,
-    settings: Settings,
-    found: Discovered,
-    catalogue: Mapping[str, str],
-    sources: Sources,
-    means: Effort,
+    revision: str | None, group: Group, catalogue: Mapping[str, str], sources: Sources, means: Effort
 ) -> Older | None:
     """The findings that were there before, if a revision says what that means."""
     if revision is None:
         return None
     from dynamo_lint.run.since import older_findings  # late: it starts git, which no other run does
 
-    return older_findings(revision, settings, found, catalogue, sources, means)
+    return older_findings(revision, group.settings, group.found, catalogue, sources, means)
 
 
 def _patch(file: Path | None, rewrites: bool, is_read: bool) -> Patch | None:
@@ -386,64 +422,67 @@ def _reason(text: str | None, rewrites: bool, is_read: bool) -> str | None:
     return check_reason(text)
 
 
-def _accept(
-    baseline: Baseline, report: Report, found: Discovered, settings: Settings, catalogue: Mapping[str, str]
-) -> str:
-    """Replace the file by what was found; returns what to tell people."""
+def _accept(runs: Sequence[_Run], sources: Sources, named: bool) -> list[str]:
+    """Replace the baselines by what was found; returns what to tell people."""
     from dynamo_lint.baseline import updated
     from dynamo_lint.commands import output
 
-    level = levels_of(settings.policy, catalogue, found.root)
-    output.deliver(updated(baseline, report.findings, found.root, found.reported, level), baseline.file)
-    count = counted(len(report.findings), "finding")
-    return f"{output.near(baseline.file)}: accepts {count} from now on."
+    counts: Counter[Path] = Counter()
+    for run in runs:
+        report = replace(run, accepted=None).linted(sources.watched())
+        baseline = _baseline(run.settings, True, named)  # again: several groups may share it
+        if baseline is not None:
+            level = levels_of(run.settings.policy, run.rules, sources.root)
+            text = updated(baseline, report.findings, sources.root, run.found.reported, level)
+            output.deliver(text, baseline.file)
+            counts[baseline.file] += len(report.findings)
+    return [
+        f"{output.near(file)}: accepts {counted(count, 'finding')} from now on."
+        for file, count in counts.items()
+    ]
 
 
-def _show(
-    done: Rewritten, found: Discovered, sources: Sources, file: Path | None, quiet: bool, exit_zero: bool
-) -> None:
+def _show(done: Rewritten, sources: Sources, file: Path | None, quiet: bool, exit_zero: bool) -> None:
     """Print the changes as a patch, with paths as seen from the current folder."""
     from dynamo_lint.commands.output import deliver
     from dynamo_lint.run.write import diff
 
-    deliver(diff(done, {path: _from_here(found.root / path) for path in done.files}), file)
+    deliver(diff(done, {path: _from_here(sources.root / path) for path in done.files}), file)
     if not quiet:
-        _say_refused(done, found, sources)
+        _say_refused(done, sources)
         what = f"{counted(len(done.applied), 'finding')} in {counted(len(done.files), 'file')}"
-        left = [one for one in done.report.findings if one.span.path in found.reported]
-        more = sum(one.fix is not None and bool(one.fix.edits) for one in left)
+        more = sum(one.fix is not None and bool(one.fix.edits) for one in done.report.findings)
         others = f" {more} fixable with `--unsafe-fixes`." if more else ""
         click.echo((f"Would fix {what}." if done.files else "Nothing would change.") + others, err=True)
     if done.files and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _pass_on(done: Rewritten, found: Discovered, sources: Sources, quiet: bool, exit_zero: bool) -> None:
+def _pass_on(done: Rewritten, sources: Sources, quiet: bool, exit_zero: bool) -> None:
     """Text from stdin goes to stdout, fixed: what an editor asks for; the status is that of what is left."""
     from dynamo_lint.commands.output import to_stdout
 
-    for path, text in found.given.items():
+    for path, text in sources.overlay.items():
         to_stdout(done.files.get(path, text))
-    left = tuple(one for one in done.report.findings if one.span.path in found.reported)
     if not quiet:
-        _say_refused(done, found, sources)
-        if left:
-            say(f"{counted(len(left), 'finding')} left")
-    if replace(done.report, findings=left).fails and not exit_zero:
+        _say_refused(done, sources)
+        if done.report.findings:
+            say(f"{counted(len(done.report.findings), 'finding')} left")
+    if done.report.fails and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _put_in_place(done: Rewritten, found: Discovered, sources: Sources, did: str = "fixed") -> None:
+def _put_in_place(done: Rewritten, groups: Sequence[Group], sources: Sources, did: str = "fixed") -> None:
     """Write the files, and say what was done, one line each."""
     from dynamo_lint.run.write import tidy, write
 
-    tidy(found.root, found.files)
-    left = write(found.root, done)
+    tidy(sources.root, {path for group in groups for path in group.found.files})
+    left = write(sources.root, done)
     written = [path for path in done.files if path not in left]
     fixed = [one for one in done.applied if one.fix and {e.span.path for e in one.fix.edits}.isdisjoint(left)]
     for path, why in sorted(left.items()):
-        say(f"{_from_here(found.root / path)} was not changed: {why}")
-    _say_refused(done, found, sources, did)
+        say(f"{_from_here(sources.root / path)} was not changed: {why}")
+    _say_refused(done, sources, did)
     if written:
         click.echo(
             f"{did.capitalize()} {counted(len(fixed), 'finding')} in {counted(len(written), 'file')}.",
@@ -451,11 +490,11 @@ def _put_in_place(done: Rewritten, found: Discovered, sources: Sources, did: str
         )
 
 
-def _say_refused(done: Rewritten, found: Discovered, sources: Sources, did: str = "fixed") -> None:
+def _say_refused(done: Rewritten, sources: Sources, did: str = "fixed") -> None:
     """Say of each change that was tried and not made why, one line each."""
     for finding, why in done.refused:
         path, line = finding.span.path, finding.span.line
-        place = f"{_from_here(found.root / path)}:{numbered(sources.cell(path, line), line)}"
+        place = f"{_from_here(sources.root / path)}:{numbered(sources.cell(path, line), line)}"
         say(f"{place} {finding.code} was not {did}: {why}")
 
 

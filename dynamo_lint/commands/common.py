@@ -17,7 +17,6 @@ from dynamo_lint.config import (
     Settings,
     near_file,
     parse_torch_version,
-    place_of,
 )
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.raw_values import dotted
@@ -26,6 +25,7 @@ from dynamo_lint.trouble import EXIT_CANNOT_RUN, EXIT_NOT_FOUND, Trouble, say
 
 if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
+    from dynamo_lint.run.inputs import Choices, Inputs
     from dynamo_lint.run.reading import Effort, Progress
 
 STDIN = Path("-")
@@ -140,35 +140,65 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def prepare(
+def prepare(paths: tuple[Path, ...], given: dict[str, Any]) -> tuple[Settings, Discovered]:
+    """Settings and files for a command that takes one configuration; refuses paths that have several."""
+    from dynamo_lint.run.inputs import read_inputs, sources_of
+
+    choices = _choices(given)
+    with _guessing(paths):
+        settings, found = read_inputs(paths or (Path(),), {}, choices)
+        sources = sources_of(paths or (Path(),), choices)
+    if len(sources) > 1:
+        names = ", ".join(sorted(str(one) if one else "none" for one in sources))
+        command = click.get_current_context().info_name
+        raise Trouble(
+            f"the paths have different configurations ({names}): name those of one project, "
+            f"or one configuration for all with --config; `{command}` takes one at a time"
+        )
+    return settings, found
+
+
+def prepare_groups(
     paths: tuple[Path, ...], given: dict[str, Any], texts: dict[Path, bytes] | None = None
-) -> tuple[Settings, Discovered]:
-    """Settings and files for a command; those of `given` that are settings override the configuration.
+) -> Inputs:
+    """Settings and files for a command, by configuration; options that are settings override each.
 
     `texts` holds the content of paths that are not to be read from the disk.
     """
-    from dynamo_lint.discovery import DiscoveryError
-    from dynamo_lint.run.inputs import read_inputs
+    from dynamo_lint.run.inputs import read_groups
 
-    paths = paths or (Path(),)
+    with _guessing(paths):
+        return read_groups(paths or (Path(),), texts or {}, _choices(given))
+
+
+def _choices(given: dict[str, Any]) -> Choices:
+    """The options that concern settings and files, without those that no longer matter among the rest."""
+    from dynamo_lint.run.inputs import Choices
+
     exclude, extend = given.pop("exclude"), given.pop("extend_exclude")
     if given["assume_compiled"]:
         if given["assume"] not in (None, "modules"):
             raise click.UsageError(f"--assume-compiled contradicts --assume {given['assume']}")
         given["assume"] = "modules"
+    return Choices(
+        config=given["config"],
+        isolated=given["isolated"],
+        exclude=exclude,
+        extend_exclude=extend,
+        force_exclude=given["force_exclude"],
+        overrides={key: one for key, one in given.items() if hasattr(Settings, key)},
+    )
+
+
+@contextmanager
+def _guessing(paths: tuple[Path, ...]) -> Iterator[None]:
+    """A path that does not exist may be a command."""
+    from dynamo_lint.discovery import DiscoveryError
+
     try:
-        return read_inputs(
-            paths,
-            texts or {},
-            config=given["config"],
-            isolated=given["isolated"],
-            exclude=exclude,
-            extend_exclude=extend,
-            force_exclude=given["force_exclude"],
-            overrides={key: one for key, one in given.items() if hasattr(Settings, key)},
-        )
+        yield
     except DiscoveryError as error:
-        guess = closest(str(paths[0]), _commands()) if not paths[0].exists() else None
+        guess = closest(str(paths[0]), _commands()) if paths and not paths[0].exists() else None
         raise Trouble(str(error) + (f"; did you mean the command `{guess}`?" if guess else "")) from None
 
 
@@ -189,7 +219,7 @@ def check_places(settings: Settings) -> None:
         else:
             continue
         keys = CONTRACT, "expected-breaks", one.place
-        raise Trouble(f"{place_of(settings.source, *keys)}: {dotted(*keys)}: {wrong}")
+        raise Trouble(f"{settings.place(*keys)}{dotted(*keys)}: {wrong}")
 
 
 def _commands() -> list[str]:

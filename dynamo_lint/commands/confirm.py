@@ -172,7 +172,7 @@ def confirm(
     if compare and len(listed) != 2:
         raise Trouble(f"--compare is about two probes, and {len(listed)} are named: `confirm --compare A B`")
     if not quiet:
-        warn_of_links(found)
+        warn_of_links([found])
     settings = settings if python else _with_torch_here(settings)
     common.check_places(settings)
     if not quiet:

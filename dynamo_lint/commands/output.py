@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,7 @@ from dynamo_lint.commands.destinations import Output
 from dynamo_lint.config import KEYS, TORCH_VERSIONS, Settings, place_of
 from dynamo_lint.contract import Contract
 from dynamo_lint.discovery import Discovered
-from dynamo_lint.levels import PRESETS, Override
+from dynamo_lint.levels import CONFIDENCES, PRESETS, Override
 from dynamo_lint.raw_values import dotted
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
@@ -60,7 +60,7 @@ def look_at(
 def present(
     report: Report,
     sources: Sources,
-    settings: Settings,
+    settings: Sequence[Settings],
     color: str,
     output: Output,
     statistics: bool = False,
@@ -70,7 +70,8 @@ def present(
     from dynamo_lint.render import formats
 
     look = look_at(report.root, color, output.file, sources=sources)
-    view = formats.View(look, sources, repository(report.root), settings.least_confidence, context)
+    least = min((one.least_confidence for one in settings), key=CONFIDENCES.index)
+    view = formats.View(look, sources, repository(report.root), least, context)
     name = "statistics" if statistics else output.format
     deliver(formats.render(name, report, view), output.file)
     if output.format == "github":
@@ -79,21 +80,26 @@ def present(
         to_step_summary(overflow(report, view))
 
 
-def conclude(report: Report, settings: Settings, color: str, output: Output) -> None:
+def conclude(report: Report, settings: Sequence[Settings], color: str, output: Output) -> None:
     """Say what was found, and what to do next: behind findings for people on stdout, else on stderr."""
     from dynamo_lint.render.text import summary
 
     aside = output.format not in FOR_PEOPLE
     gap = "\n" if report.findings and output.format != "concise" and output.file is None else ""
     look = look_at(report.root, color, to_stderr=aside)
-    told = summary(report, look, assumed=settings.assume != "none")
-    if settings.torch_from and report.compiled.functions:
-        version = ".".join(map(str, report.torch_version))
-        told += look.line(clean(f"Judged as torch {version} ({settings.torch_from}).")) + "\n"
+    told = summary(report, look, assumed=any(one.assume != "none" for one in settings))
+    if any(one.torch_from for one in settings) and report.compiled.functions:
+        told += look.line(clean(f"Judged as {', '.join(dict.fromkeys(map(_torch, settings)))}.")) + "\n"
     if aside:
         click.echo(told, nl=False, err=True, color=True)
     else:
         to_stdout(gap + told)
+
+
+def _torch(settings: Settings) -> str:
+    """The version that a group was judged as, and where it comes from."""
+    version = ".".join(map(str, settings.torch_version))
+    return f"torch {version} ({settings.torch_from or origin(settings, 'torch-version')})"
 
 
 def deliver(text: str | bytes, file: Path | None, to_stderr: bool = False) -> None:
@@ -225,8 +231,8 @@ def origin(settings: Settings, key: str) -> str:
     """Where a setting comes from."""
     if key in settings.given:
         return "command line"
-    if key in settings.stated and settings.source is not None:
-        return place_of(Path(near(settings.source)), key)
+    if (key,) in settings.places:
+        return place_of(Path(near(settings.places[key,])), key)
     if key in {"pedantic", "contract"} and settings.preset is not None:
         return f"preset {settings.preset}"
     if key == "torch-version" and settings.torch_from:
@@ -257,12 +263,13 @@ def explain(settings: Settings, found: Discovered) -> None:
         say(f"skipped, too large: {path}")
 
 
-def warn_of_links(found: Discovered, all_of_them: bool = False) -> None:
+def warn_of_links(groups: Iterable[Discovered], all_of_them: bool = False) -> None:
     """Say which links were passed over: somebody may have counted on them."""
-    if not found.outside:
+    outside = sorted({path for found in groups for path in found.outside})
+    if not outside:
         return
-    names = [clean(name) for name in (found.outside if all_of_them else found.outside[:_FEW])]
-    if left := len(found.outside) - len(names):
+    names = [clean(name) for name in (outside if all_of_them else outside[:_FEW])]
+    if left := len(outside) - len(names):
         names.append(f"and {left} more")
     say(f"passed over, because links lead out of the project: {', '.join(names)}")
 

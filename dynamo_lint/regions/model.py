@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -193,6 +193,23 @@ def _is_offered(project: Project, where: FunctionRef) -> bool:
         return False
     decorators = [one for one in function.decorators if terminal_name(one) != "override"]
     return not is_kept(project, name, decorators) and not points_to_of(project).call_sites(where)
+
+
+def joined(parts: Sequence[Regions]) -> Regions:
+    """The compiled code of several parts of a repository, of which some may know of the same entries."""
+    entries = tuple(dict.fromkeys(entry for one in parts for entry in one.entries))
+    numbers = {entry: number for number, entry in enumerate(entries)}
+    hot = (
+        replace(way, entries=tuple(numbers[one.entries[old]] for old in way.entries))
+        for one in parts
+        for way in one.hot
+    )
+    return Regions(
+        entries=entries,
+        hot=tuple(hot),
+        unresolved=tuple(dict.fromkeys(site for one in parts for site in one.unresolved)),
+        skipped=tuple(dict.fromkeys(site for one in parts for site in one.skipped)),
+    )
 
 
 def part(regions: Regions, paths: Collection[str]) -> Regions:

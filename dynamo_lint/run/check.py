@@ -92,13 +92,16 @@ def check(
         outside=outside,
         compiled=judged.compiled,
         compiled_paths=judged.hot_paths,
-        findings=tuple(_advice_only(one) if one.span.path in outside else one for one in ordered),
+        findings=tuple(
+            _advice_only(one, settings, found) if one.span.path in outside else one for one in ordered
+        ),
         errors=errors,
         suppressed=len(_wanted(heard.silenced, level)),
         accepted=count,
         since=since,
         unfinished=unfinished,
         lacks_entries=settings.fail_on_nothing_compiled and not compiles,
+        judged=frozenset(one.fingerprint for one in heard.raw),
         fail_level=settings.fail_level,
         fail_levels={one.span.path: level(one.span.path).fail_level for one in new},
     )
@@ -172,10 +175,14 @@ def _suppressions(
     return suppressions.covered(raw, comments), idle
 
 
-def _advice_only(finding: Finding) -> Finding:
-    """A finding in a file that nobody has named: `--fix` leaves that file as it is."""
+def _advice_only(finding: Finding, settings: Settings, found: Discovered) -> Finding:
+    """A finding in a file that nobody has named, or that another configuration governs: `--fix` leaves it."""
     if finding.fix is None or not finding.fix.edits:
         return finding
+    place = found.root / finding.span.path
+    if other := next((one for one in settings.nested if place.is_relative_to(one.home)), None):
+        why = f"the file is that of another configuration, {other.source}"
+        return replace(finding, fix=finding.fix.left(why))
     message = f"{finding.fix.message}; name {finding.span.path} to have it fixed"
     return replace(finding, fix=Fix("display", message))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dynamo_lint import files
-from dynamo_lint.config import ConfigError, Settings, place_of
+from dynamo_lint.config import ConfigError, Settings
 from dynamo_lint.discovery import Discovered, discover
 from dynamo_lint.levels import unmatched
 from dynamo_lint.raw_values import quoted
@@ -28,7 +28,7 @@ def is_compiled(
     `here` says so of the files that were found, and `idle` are the declarations that match nothing in them.
     Raises a `ConfigError` if one matches nothing in the project either.
     """
-    idle += _without_files(settings, found, sources)
+    idle = _own(settings, (*idle, *_without_files(settings, found, sources)))
     if settings.source is None:  # what no configuration declares, who calls this knows
         idle = tuple(one for one in idle if not one.key)
     if idle or (settings.fail_on_nothing_compiled and not here):
@@ -37,7 +37,8 @@ def is_compiled(
             sources = Sources(project.root)
             content = read_content(settings.region_comment, project, sources, effort.store)
             judged = judge(settings, project, content, sources, replace(effort, progress=None))
-            here, idle = judged.compiles, (*judged.idle, *_without_files(settings, project, sources))
+            idle = _own(settings, (*judged.idle, *_without_files(settings, project, sources)))
+            here = judged.compiles
     if idle:
         raise ConfigError(complaint(settings, idle))
     return here
@@ -51,10 +52,15 @@ def whole_project(settings: Settings, found: Discovered) -> Discovered:
     return discover([home], [(settings.home, (*settings.exclude, *settings.extend_exclude))])
 
 
+def _own(settings: Settings, idle: tuple[Idle, ...]) -> tuple[Idle, ...]:
+    """The declarations of the nearest file: one that it extends may speak of other projects."""
+    return tuple(one for one in idle if settings.is_own(*one.key.split(".")))
+
+
 def complaint(settings: Settings, idle: tuple[Idle, ...]) -> str:
     """A sentence that names the first declaration that does nothing, and where it stands."""
     first, more = idle[0], f" (and {len(idle) - 1} more like it)" if len(idle) > 1 else ""
-    place = f"{place_of(settings.source, *first.key.split('.'))}: " if settings.source and first.key else ""
+    place = settings.place(*first.key.split(".")) if first.key else ""
     said = f"{first.key}: {quoted(first.value)}" if first.key else first.value
     return f"{place}{said} matches nothing: {first.why}{more}"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
-from dynamo_lint.config import ConfigError, Settings, place_of
+from dynamo_lint.config import ConfigError, Settings
 from dynamo_lint.contract import KEY
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.distribution import Home, homes
@@ -104,8 +104,7 @@ def accepted_guards(settings: Settings, root: Path) -> frozenset[Identity] | Non
         return read_guards((settings.folder / named).absolute(), root)
     except Trouble as trouble:
         keys = KEY, "guard-surface"
-        place = f"{place_of(settings.source, *keys)}: " if settings.source else ""
-        raise ConfigError(f"{place}{'.'.join(keys)}: {trouble}") from None
+        raise ConfigError(f"{settings.place(*keys)}{'.'.join(keys)}: {trouble}") from None
 
 
 def _loaded(store: Store, data: bytes | None) -> tuple[Verdict, Reach] | None:

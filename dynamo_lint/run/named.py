@@ -138,6 +138,7 @@ def _compiled(reported: frozenset[str], verdict: Verdict, reach: Reach) -> Compi
         skipped=tuple(site for site in verdict.skipped if site.path in reported),
         leading=len(leading),
         elsewhere=tuple(sorted(elsewhere)),
+        names=frozenset(functions),
     )
 
 

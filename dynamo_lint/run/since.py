@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dynamo_lint import files, git
 from dynamo_lint.baseline import Key
-from dynamo_lint.config import FILE_NAMES, Settings
+from dynamo_lint.config import Settings
 from dynamo_lint.discovery import (
     CODE,
     ENVIRONMENT,
@@ -33,7 +33,7 @@ from dynamo_lint.run.reading import ALONE, Effort, read_content
 from dynamo_lint.sources import Sources
 from dynamo_lint.trouble import Trouble
 
-_LAYOUT = frozenset({".gitignore", ENVIRONMENT, *FILE_NAMES})
+_LAYOUT = frozenset({".gitignore", ENVIRONMENT, *files.CONFIGURATIONS})
 """Names of files that say where a project begins and what belongs to it."""
 _MOST_BYTES = 8_000_000_000
 """Bytes of the code of one commit."""
@@ -100,7 +100,8 @@ def _keys(
     except DiscoveryError:
         return []
     before = replace(before, reported=frozenset(before.files))
-    moved = replace(settings, top=base.there(settings.home.absolute()), baseline=None)
+    nested = tuple(replace(one, top=base.there(one.home)) for one in settings.nested)
+    moved = replace(settings, top=base.there(settings.home.absolute()), baseline=None, nested=nested)
     texts = Sources(before.root)
     content = read_content(settings.region_comment, before, texts)
     heard = hear(moved, before, content, catalogue, texts, effort)

@@ -23,7 +23,7 @@ from dynamo_lint.regions.model import Regions, part
 from dynamo_lint.render.regions import regions_object
 from dynamo_lint.report import Report
 from dynamo_lint.run.check import check
-from dynamo_lint.run.inputs import read_inputs
+from dynamo_lint.run.inputs import Choices, read_inputs
 from dynamo_lint.run.reading import Effort, Progress, read_content
 from dynamo_lint.run.resolved import facts_of, regions_of, with_programs
 from dynamo_lint.run.rewrite import Rewritten, promised, rewrite
@@ -71,7 +71,7 @@ class CompiledLine:
 def judge(question: Question, progress: Progress | None = None) -> Judgement:
     """The verdict on all that a question names, as `check` gives it; raises what that raises."""
     os.chdir(question.folder)
-    settings, found = read_inputs(_named(question), question.texts)
+    settings, found = read_inputs(_named(question), question.texts, Choices())
     sources = Sources(found.root, found.given)
     with _effort(question, settings, progress) as effort:
         report = check(settings, found, catalogue(), sources, _accepted(settings), effort)

@@ -8,7 +8,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from dynamo_lint.config import FILE_NAMES
+from dynamo_lint.files import CONFIGURATIONS
 from dynamo_lint.server import actions, lenses
 from dynamo_lint.server.diagnostics import SOURCE, ByDocument, diagnostic
 from dynamo_lint.server.documents import path_of
@@ -52,7 +52,7 @@ def _of_workspace(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def did_save(params: types.DidSaveTextDocumentParams) -> None:
         path = path_of(params.text_document.uri)
-        if path is not None and path.name in FILE_NAMES:
+        if path is not None and path.name in CONFIGURATIONS:
             server.touch_all()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)

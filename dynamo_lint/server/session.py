@@ -21,7 +21,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from dynamo_lint import __version__
-from dynamo_lint.config import FILE_NAMES
+from dynamo_lint.files import CONFIGURATIONS
 from dynamo_lint.findings import Finding
 from dynamo_lint.run.reading import Progress
 from dynamo_lint.server.diagnostics import SOURCE, ByDocument, diagnostics
@@ -34,7 +34,7 @@ NOTEBOOKS = types.NotebookDocumentSyncOptions(
     # Without a filter of cells: they are numbered as the user sees them, those of text included.
     [types.NotebookDocumentFilterWithNotebook(notebook="jupyter-notebook")]
 )
-WATCHED = ("**/*.{py,ipynb}", *(f"**/{name}" for name in FILE_NAMES), "**/{*.lock,requirements*.txt}")
+WATCHED = ("**/*.{py,ipynb}", *(f"**/{name}" for name in CONFIGURATIONS), "**/{*.lock,requirements*.txt}")
 PATIENCE = 1.0
 """Seconds of work before the client is asked to show its progress."""
 REST = 1.0

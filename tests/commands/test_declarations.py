@@ -180,3 +180,16 @@ def test_a_part_of_a_project_that_compiles_something_elsewhere_does_not_fail(her
     (here / "a.py").write_text(EAGER)
     for named in (".", "sub", "sub/b.py"):
         assert cli.run([named, "-q"]) == 1
+
+
+def test_a_declaration_that_matches_nothing_is_told_of_the_nearest_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "pyproject.toml").write_text('[tool.dynamo-lint]\nregions = ["elsewhere:Net"]\n')
+    (tmp_path / "a/dynamo-lint.toml").write_text('extend = "../pyproject.toml"\n')
+    (tmp_path / "a/net.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["check", "a"]) == 0
+    assert cli.run(["check", "a", "--config", "pyproject.toml"]) == 2
+    assert "pyproject.toml:2: regions" in capsys.readouterr().err

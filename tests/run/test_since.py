@@ -293,7 +293,7 @@ def test_a_folder_without_a_repository_or_commit_and_a_system_without_git(
     (other / "a.py").touch()
     assert lint(str(other)) == 2
     assert "is in no Git repository" in capsys.readouterr().err
-    assert lint(".", str(other)) == 2
+    assert lint(".", str(other), "--isolated") == 2
     assert "is not in the repository" in capsys.readouterr().err
     (other / ".git").mkdir()
     assert lint(str(other)) == 2
