@@ -76,6 +76,7 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 @fix_option("--fix", is_flag=True, help="Apply safe fixes, then report the remaining findings.")
 @fix_option("--unsafe-fixes", is_flag=True, help="Also apply fixes that can change behaviour.")
 @fix_option("--diff", is_flag=True, help="Print what --fix would change; exit 1 if anything.")
+@fix_option("--suggestions", is_flag=True, help="With --diff: also the edits that are yours to judge.")
 @fix_option("--add-ignore", metavar="REASON", help="Silence what is reported, with this reason.")
 @common.status_option(
     "--fail-level",
@@ -118,9 +119,7 @@ rule_option, fix_option = section("Rules"), section("Fixes")
 )
 @common.output_file_option("findings")
 @common.output_option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
-@common.output_option(
-    "--context", is_flag=True, help="Also source lines (json and json-lines)."
-)
+@common.output_option("--context", is_flag=True, help="Also source lines (json and json-lines).")
 @common.color_option
 @common.effort_options
 @common.output_option("-q", "--quiet", is_flag=True, help="Print findings only.")
@@ -140,6 +139,7 @@ def check(
     fix: bool,
     unsafe_fixes: bool,
     diff: bool,
+    suggestions: bool,
     quiet: bool,
     verbose: bool,
     since: str | None,
@@ -169,6 +169,8 @@ def check(
     if context and not {one.format for one in outputs} & {*output.WITH_CONTEXT}:
         raise click.UsageError("--context works with the formats json and json-lines only")
     _tell_before(settings, found, quiet, verbose)
+    if suggestions and not diff:
+        raise click.UsageError("--suggestions goes with --diff: no command makes these edits")
     rewrites = fix or diff or update_baseline
     add_ignore = _reason(add_ignore, rewrites, bool(texts))
     patch = _patch(diff_file, rewrites, bool(texts))
@@ -185,8 +187,12 @@ def check(
         if fix or diff:
             done = run.rewritten(sources, unsafe_fixes)
             if diff:
+                from dynamo_lint.run.rewrite import with_suggestions
+
                 fixed = Sources(found.root, {**found.given, **done.files})
                 left = replace(done, report=run.with_promises(done.report, fixed))
+                if suggestions:
+                    left = with_suggestions(left, found, fixed)
                 return _show(left, found, sources, output_file, quiet, exit_zero)
             if found.given:
                 return _pass_on(done, found, sources, quiet, exit_zero)
@@ -263,7 +269,7 @@ class _Run:
 
     def with_promises(self, report: Report, sources: Sources) -> Report:
         """The report with each fix as `--fix` would make it."""
-        if not any(one.fix is not None and one.fix.edits for one in report.findings):
+        if not any(one.is_fixable for one in report.findings):
             return report
         from dynamo_lint.run.rewrite import promised
 
@@ -405,9 +411,12 @@ def _show(
         _say_refused(done, found, sources)
         what = f"{counted(len(done.applied), 'finding')} in {counted(len(done.files), 'file')}"
         left = [one for one in done.report.findings if one.span.path in found.reported]
-        more = sum(one.fix is not None and bool(one.fix.edits) for one in left)
+        more = sum(one.is_fixable for one in left)
         others = f" {more} fixable with `--unsafe-fixes`." if more else ""
-        click.echo((f"Would fix {what}." if done.files else "Nothing would change.") + others, err=True)
+        told = f"Would fix {what}." if done.applied or not done.suggested else ""
+        if done.suggested:
+            told += f" Shown, and yours to judge: {counted(len(done.suggested), 'suggested edit')}."
+        click.echo((told.strip() if done.files else "Nothing would change.") + others, err=True)
     if done.files and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
 

@@ -38,7 +38,12 @@ def fix_of(message: str, edits: Iterable[Edit], against: str | None) -> Fix:
     """A fix; what stands `against` it makes it unsafe."""
     if against is None:
         return Fix("safe", message, tuple(edits))
-    return Fix("unsafe", f"{message} (unsafe: {against})", tuple(edits))
+    return Fix("unsafe", f"{message} (unsafe: {against})", tuple(edits), against)
+
+
+def suggestion(message: str, edits: Iterable[Edit], why: str) -> Fix:
+    """Edits that no command makes, because of what a person has to judge first."""
+    return Fix("display", message, tuple(edits), why)
 
 
 @dataclass(slots=True)

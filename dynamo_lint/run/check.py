@@ -176,8 +176,8 @@ def _advice_only(finding: Finding) -> Finding:
     """A finding in a file that nobody has named: `--fix` leaves that file as it is."""
     if finding.fix is None or not finding.fix.edits:
         return finding
-    message = f"{finding.fix.message}; name {finding.span.path} to have it fixed"
-    return replace(finding, fix=Fix("display", message))
+    why = f"name {finding.span.path} to have it fixed"
+    return replace(finding, fix=Fix("display", f"{finding.fix.message}; {why}", reason=why))
 
 
 def _wanted(findings: Iterable[Finding], level: Callable[[str], Level]) -> list[Finding]:

@@ -104,7 +104,7 @@ def hints(capsys: pytest.CaptureFixture[str], *options: str) -> list[tuple[str, 
     """How each finding says that it can be fixed, and the fixes' own words."""
     cli.run(["--output-format", "json", "-q", *options])
     fixes = [one["fix"] for one in json.loads(capsys.readouterr().out)["findings"]]
-    assert all((one["applicability"] == "display") == (not one["edits"]) for one in fixes)
+    assert all((one["kind"] == "advice") == (not one["edits"]) for one in fixes)
     return [(one["applicability"], one["message"]) for one in fixes]
 
 

@@ -1,0 +1,90 @@
+"""Suggests the setting of Dynamo under which a line is compiled as it stands."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from dynamo_lint.findings import Finding, Fix
+from dynamo_lint.fixes.attribute_uses import torch_name
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, suggestion
+from dynamo_lint.fixes.tensor_values import key_of
+from dynamo_lint.state.model import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """An option of `torch._dynamo.config` that is off unless a project turns it on."""
+
+    name: str
+    does: str
+    costs: str
+
+    def suggest(self, finding: Finding, bench: Workbench) -> Fix:
+        """A line that turns it on in the file that compiles; raises Unclear where it has no place."""
+        if bench.files("word", self.name):
+            raise Unclear(f"the project sets `{self.name}` itself")
+        path = finding.region[0] if finding.region is not None else finding.span.path
+        file = bench.open(path)
+        torch, imports = torch_name(file)
+        if imports:
+            raise Unclear(f"{path} does not import torch")
+        line = f"{torch}._dynamo.config.{self.name} = True"
+        edit = file.add_lines(_last_import(file), "", line)
+        return suggestion(f"{self.does}: `{line}`", [edit], self.costs)
+
+
+def _last_import(file: OpenFile) -> ast.stmt:
+    """The last of the imports with which a file begins."""
+    imports: list[ast.stmt] = []
+    for statement in file.tree.body:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            imports.append(statement)
+        elif not isinstance(statement, ast.Expr):
+            break
+    if not imports or not file.alone(imports[-1]):
+        raise Unclear("the file does not begin with imports")
+    return imports[-1]
+
+
+NUMBERS = Setting(
+    "capture_scalar_outputs",
+    "compile numbers that are taken out of tensors",
+    "it holds for the whole process, and a branch on such a number ends the graph as before",
+)
+SHAPES = Setting(
+    "capture_dynamic_output_shape_ops",
+    "compile operators whose result has as many rows as the data says",
+    "it holds for the whole process, and code behind it must work for any number of rows",
+)
+GRADIENTS = Setting(
+    "trace_autograd_ops",
+    "compile calls of autograd",
+    "it holds for the whole process, and is new in torch 2.11",
+)
+MODULE_NUMBERS = Setting(
+    "allow_unspec_int_on_nn_module",
+    "compile for any int that a module holds",
+    "it holds for the whole process, and each branch that the int decides is compiled once",
+)
+
+
+def any_int(finding: Finding, bench: Workbench) -> Fix:
+    """The setting under which an int of a module is a symbol; raises Unclear for any other number."""
+    key = key_of(finding, bench)
+    project = bench.tables.project
+    if key.owner.key not in project.files[key.owner.path].classes or not project.is_module(key.owner):
+        raise Unclear("no module holds it")
+    states = [state for state in bench.tables.attributes if state.key == key]
+    kinds = {kind for state in states for site in state.writes for kind in site.write.value.kinds}
+    if kinds | bench.tables.initial.kinds(key) != {Kind.INT}:
+        raise Unclear("it is no int")
+    return MODULE_NUMBERS.suggest(finding, bench)
+
+
+def trace_gradients(finding: Finding, bench: Workbench) -> Fix:
+    """The setting under which calls of autograd are compiled; raises Unclear for anything but a call."""
+    _, call = bench.call_at(finding.span)
+    if "hook" in ast.unparse(call.func):
+        raise Unclear("hooks are compiled under another setting")
+    return GRADIENTS.suggest(finding, bench)
