@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, suggestion
+from dynamo_lint.fixes.tensors import Judge
+from dynamo_lint.fixes.uses import flow
 from dynamo_lint.models.releases import holds
 from dynamo_lint.state.model import Kind
 
@@ -28,15 +30,34 @@ def symbols_first(finding: Finding, bench: Workbench) -> Fix:
     """Numbers that are symbols from the first call on; raises Unclear where that is decided already."""
     if finding.effect != "once":
         raise Unclear("it is compiled again for each value, whether it is a symbol or not")
-    if finding.code == "DYN109" and not any(
-        f"({one.name})" in finding.subject and one.value.kinds and one.value.kinds <= {Kind.INT, Kind.FLOAT}
-        for one in bench.tables.passed
-    ):
-        raise Unclear("it is no number")
+    if finding.code == "DYN109" and not _is_number(finding, bench):
+        raise Unclear("it may be no number")
     file, call = compiling(finding, bench)
     edit = _with_keyword(file, call, "dynamic=True")
     why = "all sizes and numbers that are passed become symbols, which can cost speed"
     return suggestion("compile for any number from the first call on: `dynamic=True`", [edit], why)
+
+
+def _is_number(finding: Finding, bench: Workbench) -> bool:
+    """Whether what a call passes is a number, by its kind or by the arithmetic that it enters."""
+    tables = bench.tables
+    kinds = [one.value.kinds for one in tables.passed if f"({one.name})" in finding.subject]
+    kinds += [one.value.kinds for one in tables.filled if one.key.id in finding.keys]
+    if any(kinds):
+        return frozenset().union(*kinds) <= {Kind.INT, Kind.FLOAT}
+    file = bench.open(finding.span.path)
+    name = (finding.keys or ("",))[-1].rpartition(".")[2]
+    judge = Judge(bench, file, by_use=True, assume=True)
+    for node in file.nodes:
+        match node:
+            case ast.Attribute(attr=word) | ast.Name(id=word) if (
+                word == name and node.lineno == finding.span.line
+            ):
+                try:
+                    return bool(flow(judge, node, name, boolean=False).meets)
+                except Unclear:
+                    return False
+    return False
 
 
 def keep_guards(finding: Finding, bench: Workbench) -> Fix:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from dynamo_lint import knowledge
 from dynamo_lint.findings import Edit, Finding, Fix, Span
+from dynamo_lint.fixes.attribute_uses import torch_or_import
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.fixes.tensors import Judge, lineage
 from dynamo_lint.fixes.uses import ATOMS, ORDER, Flow, clamped, flow
@@ -46,9 +47,9 @@ def guard_message(finding: Finding, bench: Workbench) -> Fix:
         raise Unclear("its value is used, or something stands beside it")
     if not all(_is_silent(one) for one in (*call.args, *(word.value for word in call.keywords))):
         raise Unclear("what it is given may do something")
-    torch = _torch(bench, file, call)
+    torch, imports = torch_or_import(file)
     indent = file.indent(statement)
-    edits = [file.insert_before(statement, f"if not {torch}.compiler.is_compiling():")]
+    edits = [*imports, file.insert_before(statement, f"if not {torch}.compiler.is_compiling():")]
     lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
     if len(lines) > 1 and any(mark in file.text(statement) for mark in ('"""', "'''", "\\\n")):
         raise Unclear("a text in it may go over several lines")

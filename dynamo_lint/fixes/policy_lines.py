@@ -9,6 +9,7 @@ from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.fixes.attribute_uses import torch_or_import
 from dynamo_lint.fixes.compile_call import compiling, without_keyword
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, suggestion
+from dynamo_lint.fixes.tensors import Judge
 
 _OFF = {"force_eager": "default"}
 """Texts that switch compiling off, and what to say instead."""
@@ -66,6 +67,8 @@ def keep_compiled(finding: Finding, bench: Workbench) -> Fix:
         case ast.Attribute(ast.Name() | ast.Attribute() as module, "compile") if isinstance(
             file.parents[call], ast.Expr
         ):
+            if isinstance(module, ast.Name) and None in Judge(bench, file).bound(module, module.id):
+                raise Unclear("a loop gives it its name")
             torch, imports = torch_or_import(file)
             given = [file.text(module), *(file.text(one) for one in call.args)]
             given += [f"{word.arg}={file.text(word.value)}" for word in call.keywords if word.arg]

@@ -83,8 +83,8 @@ def any_int(finding: Finding, bench: Workbench) -> Fix:
 
 
 def trace_gradients(finding: Finding, bench: Workbench) -> Fix:
-    """The setting under which calls of autograd are compiled; raises Unclear for anything but a call."""
+    """The setting under which calls of autograd are compiled; raises Unclear for hooks."""
     _, call = bench.call_at(finding.span)
-    if "hook" in ast.unparse(call.func):
-        raise Unclear("hooks are compiled under another setting")
+    if not ast.unparse(call.func).endswith(("backward", "grad")):
+        raise Unclear("hooks are not compiled under it")
     return GRADIENTS.suggest(finding, bench)

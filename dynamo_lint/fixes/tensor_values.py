@@ -57,7 +57,7 @@ def number_as_tensor(finding: Finding, bench: Workbench) -> Fix:
 def key_of(finding: Finding, bench: Workbench) -> Key:
     """The state that a finding is about, which has a name of its own."""
     files = bench.tables.project.files
-    for identity in finding.keys[:1]:
+    for identity in finding.keys:
         path, _, rest = identity.partition("::")
         owner, _, name = rest.rpartition(".")
         if not name.isidentifier() or path not in files:
