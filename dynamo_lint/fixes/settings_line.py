@@ -88,3 +88,57 @@ def trace_gradients(finding: Finding, bench: Workbench) -> Fix:
     if not ast.unparse(call.func).endswith(("backward", "grad")):
         raise Unclear("hooks are not compiled under it")
     return GRADIENTS.suggest(finding, bench)
+
+
+def capture_number(finding: Finding, bench: Workbench) -> Fix:
+    """The setting under which a number is a symbol; raises Unclear where code decides or picks by it."""
+    file = bench.open(finding.span.path)
+    for node in file.by_line.get(finding.span.line, ()):
+        if isinstance(node, ast.Subscript) and file.span(node) == finding.span and _is_slice(node.slice):
+            return NUMBERS.suggest(finding, bench)
+    file, call = bench.call_at(finding.span)
+    match call:
+        case ast.Call(ast.Attribute(attr="item" | "tolist")) | ast.Call(ast.Name("int" | "float")):
+            pass
+        case _:
+            raise Unclear("it takes no number out of a tensor")
+    if "numpy" in ast.unparse(call):
+        raise Unclear("it takes the number out of an array")
+    uses: list[ast.AST] = [call]
+    statement = file.statement(call)
+    scope = file.scope(call)
+    if scope is not None and isinstance(statement, ast.Assign) and statement.value is call:
+        names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+        uses += [one for one in ast.walk(scope) if isinstance(one, ast.Name) and one.id in names]
+    if any(_decides(file, use) for use in uses):
+        raise Unclear("code decides or picks by it")
+    return NUMBERS.suggest(finding, bench)
+
+
+def _is_slice(index: ast.expr) -> bool:
+    return any(isinstance(one, ast.Slice) for one in getattr(index, "elts", [index]))
+
+
+def _decides(file: OpenFile, node: ast.AST) -> bool:
+    """Whether a value is part of a test, or picks an item of a list."""
+    inner = node
+    for outer in file.above(node):
+        match outer:
+            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+                if test is inner:
+                    return True
+            case ast.Subscript(slice=index) if index is inner and not isinstance(
+                index, ast.Slice | ast.Tuple
+            ):
+                return True
+            case ast.stmt():
+                return False
+        inner = outer
+    return False
+
+
+def capture_shape(finding: Finding, bench: Workbench) -> Fix:
+    """The setting under which a number of rows is a symbol; raises Unclear for `one_hot`."""
+    if "one_hot" in finding.subject:
+        raise Unclear("the number of classes has to be said")
+    return SHAPES.suggest(finding, bench)
