@@ -60,6 +60,44 @@ def call_compiled(finding: Finding, bench: Workbench) -> Fix:
     raise Unclear("what is compiled has no name there")
 
 
+def compile_method(finding: Finding, bench: Workbench) -> Fix:
+    """The one method that is called, compiled by itself; raises Unclear where there are several."""
+    file, call = bench.call_at(finding.span)
+    statement = file.parents[call]
+    torch, _ = torch_or_import(file)
+    match statement, call:
+        case ast.Assign([target]), ast.Call(args=[module]) if isinstance(target, ast.Name) and file.alone(
+            statement
+        ):
+            method = _only_method(file, file.text(target))
+            line = f"{target.id}.{method} = {torch}.compile({target.id}.{method})"
+            edits = [file.replace(call, file.text(module)), file.insert_after(statement, line)]
+        case ast.Expr(), ast.Call(ast.Attribute(module, "compile"), []):
+            name = file.text(module)
+            method = _only_method(file, name)
+            given = "".join(f", {word.arg}={file.text(word.value)}" for word in call.keywords if word.arg)
+            line = f"{name}.{method} = {torch}.compile({name}.{method}{given})"
+            edits = [file.replace(call, line)]
+        case _:
+            raise Unclear("the module has no name there")
+    return suggestion(f"compile the method: `{line}`", edits, _COMPILED)
+
+
+def _only_method(file: OpenFile, owner: str) -> str:
+    """The one method that is called of a module, as far as the file shows."""
+    names = {
+        node.func.attr
+        for node in file.nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and file.text(node.func.value) == owner
+        and node.func.attr not in ("compile", "eval", "train", "to", "forward")
+    }
+    if len(names) != 1:
+        raise Unclear("it is not one method that is called")
+    return names.pop()
+
+
 def keep_compiled(finding: Finding, bench: Workbench) -> Fix:
     """The compiled module in place of the module; raises Unclear where it has no name."""
     file, call = bench.call_at(finding.span)
