@@ -60,7 +60,7 @@ SUGGESTERS: Mapping[str, tuple[Fixer, ...]] = {
     "DYN302": (resets.reset_behind,),
     "DYN303": (compile_call.keep_guards,),
     "DYN305": (attribute_presence.ask_guarded,),
-    "DYN401": (constant_calls.hoist,),
+    "DYN401": (graph_breaks.guard_and_import, constant_calls.hoist),
     "DYN402": (settings_line.capture_number,),
     "DYN404": (settings_line.capture_shape,),
     "DYN407": (built_once.build_in_init,),

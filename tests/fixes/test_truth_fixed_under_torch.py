@@ -137,7 +137,6 @@ FIXED = {
     "graph_breaks: a print in the loop over the rounds",
     "graph_breaks: a print under a manager of the project",
     "graph_breaks: a print under a manager of torch",
-    "graph_breaks: a print three calls deep in another file",
     "graph_breaks: a print under fullgraph, an error there, after which the caller does without",
     "graph_breaks: a print under try",
     "graph_breaks: a shape that is printed between two layers",
