@@ -100,7 +100,7 @@ def _check_readers(
     """Raise Unclear where another line of compiled code speaks of what a statement changes."""
     inside = set(ast.walk(statement))
     word = target.attr if isinstance(target, ast.Attribute) else target.id
-    for path in bench.files("word", word):
+    for path in bench.few_files("word", word):
         other = bench.open(path)
         for node in other.nodes:
             match node:

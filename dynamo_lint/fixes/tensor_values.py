@@ -78,7 +78,7 @@ def _mentions(bench: Workbench, key: Key) -> Iterator[_Mention]:
             yield _Mention(file, node, file.reference(node) in bench.hot)
     if scoped and key.owner.key != MODULE_KEY:
         return
-    for path in bench.files("word", key.attribute):
+    for path in bench.few_files("word", key.attribute):
         other = bench.open(path)
         for attribute in other.speaking.get(key.attribute, ()):
             if isinstance(attribute, ast.Call):
