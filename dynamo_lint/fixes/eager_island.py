@@ -20,15 +20,21 @@ _NO_BODY = (
     ast.NamedExpr,
     ast.Lambda,
 )
+_BLOCKS = (ast.For, ast.While, ast.With, ast.Try)
+"""Blocks in which Dynamo does not take up a frame again."""
 
 
 def move_out(finding: Finding, bench: Workbench) -> Fix:
     """The line as a disabled function; raises Unclear where compiled code also reads what it changes."""
+    if finding.effect != "storm":
+        raise Unclear("a break in each call costs more than a few versions")
     file = bench.open(finding.span.path)
     statement = _statement(file, finding)
     function = file.scope(statement)
     if function is None or not isinstance(function, ast.FunctionDef):
         raise Unclear("it stands in no function")
+    if any(isinstance(one, _BLOCKS) for one in file.above(statement) if one not in file.above(function)):
+        raise Unclear("a break there leaves the whole function uncompiled")
     target = _changed(statement)
     _check_readers(bench, file, statement, target)
     if bench.files("word", "fullgraph"):

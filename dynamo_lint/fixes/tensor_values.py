@@ -7,6 +7,7 @@ is known by its name alone, so a person has to read the edits.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -28,6 +29,8 @@ _SIGNS = {
     ast.Mod: "%",
     ast.Pow: "**",
 }
+_ENTRY = re.compile(r"^(\w+)\['(\w+)'\]$")
+"""The entry of a dict, as keys have it."""
 _WHY = "the uses are known by their name alone, and whoever else reads it gets a tensor"
 
 
@@ -36,7 +39,7 @@ class _Mention:
     """A place that sets or reads the number."""
 
     file: OpenFile
-    node: ast.Name | ast.Attribute
+    node: ast.Name | ast.Attribute | ast.Subscript
     hot: bool
 
 
@@ -51,7 +54,23 @@ def number_as_tensor(finding: Finding, bench: Workbench) -> Fix:
     walked: Seen = set()
     for mention in mentions:
         edits |= dict.fromkeys(_edits(bench, mention, dtype, walked))
+    if entry := _ENTRY.match(key.attribute):
+        for path in dict.fromkeys(mention.file.path for mention in mentions):
+            edits |= dict.fromkeys(_literals(bench.open(path), entry[1], entry[2], dtype))
     return suggestion(f"keep `{key.attribute}` in a tensor wherever it is set", edits, _WHY)
+
+
+def _literals(file: OpenFile, name: str, item: str, dtype: str) -> Iterator[Edit]:
+    """The edits of the literals that give an entry of a dict its first value."""
+    for value in _first_values(file, name, item):
+        torch, imports = torch_or_import(file)
+        yield from imports
+        yield file.replace(value, _made(torch, file.text(value), dtype))
+
+
+def _made(torch: str, value: str, dtype: str) -> str:
+    """The text that makes a tensor of a value."""
+    return f"{torch}.tensor({value}{f', dtype={torch}.{dtype}' if dtype else ''})"
 
 
 def key_of(finding: Finding, bench: Workbench) -> Key:
@@ -60,7 +79,7 @@ def key_of(finding: Finding, bench: Workbench) -> Key:
     for identity in finding.keys:
         path, _, rest = identity.partition("::")
         owner, _, name = rest.rpartition(".")
-        if not name.isidentifier() or path not in files:
+        if not (name.isidentifier() or _ENTRY.match(name)) or path not in files:
             continue
         if owner == MODULE_KEY or owner in files[path].classes or owner in files[path].functions:
             return Key(ClassRef(path, owner), name)
@@ -69,6 +88,9 @@ def key_of(finding: Finding, bench: Workbench) -> Key:
 
 def _mentions(bench: Workbench, key: Key) -> Iterator[_Mention]:
     """The places that speak of it, as far as the name shows."""
+    if entry := _ENTRY.match(key.attribute):
+        yield from _entries(bench, entry[1], entry[2])
+        return
     file = bench.open(key.owner.path)
     scoped = key.owner.key == MODULE_KEY or key.owner.key in bench.tables.project.files[file.path].functions
     for node in file.nodes:
@@ -85,6 +107,33 @@ def _mentions(bench: Workbench, key: Key) -> Iterator[_Mention]:
                 raise Unclear(f"{path}:{attribute.lineno} has the name as a text")
             if isinstance(attribute, ast.Attribute):
                 yield _Mention(other, attribute, other.reference(attribute) in bench.hot)
+
+
+def _entries(bench: Workbench, name: str, item: str) -> Iterator[_Mention]:
+    """The places that speak of an entry of a dict, and the dict that has its first value."""
+    for path in bench.few_files("word", name):
+        file = bench.open(path)
+        for node in file.nodes:
+            match node:
+                case ast.Subscript(ast.Name() | ast.Attribute() as owner, ast.Constant(word)) if word == item:
+                    if _name(owner) == name:
+                        yield _Mention(file, node, file.reference(node) in bench.hot)
+                case ast.Name() | ast.Attribute() as whole if _name(whole) == name:
+                    outer = file.parents[whole]
+                    if not isinstance(outer, ast.Subscript | ast.Assign | ast.AnnAssign | ast.Global):
+                        raise Unclear(f"{path}:{whole.lineno} uses the whole dict")
+
+
+def _first_values(file: OpenFile, name: str, item: str) -> Iterator[ast.expr]:
+    """The values that literals give to an entry of a dict."""
+    for node in file.nodes:
+        match node:
+            case ast.Assign([ast.Name() | ast.Attribute() as target], ast.Dict(keys, values)) if (
+                _name(target) == name
+            ):
+                for word, value in zip(keys, values, strict=True):
+                    if isinstance(word, ast.Constant) and word.value == item:
+                        yield value
 
 
 def _is_of(file: OpenFile, node: ast.Name, key: Key) -> bool:
@@ -156,8 +205,11 @@ def _edits(bench: Workbench, mention: _Mention, dtype: str, walked: Seen) -> Ite
             yield file.replace(node, f"{file.text(node)}.item()")
 
 
-def _name(node: ast.Name | ast.Attribute) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id
+def _name(node: ast.Name | ast.Attribute | ast.Subscript) -> str:
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
 
 
 def _is_of_itself(file: OpenFile, node: ast.expr) -> bool:
@@ -194,7 +246,7 @@ def _set(bench: Workbench, mention: _Mention, dtype: str) -> Iterator[Edit]:
         return  # computed of a tensor
     if mention.hot and Judge(bench, file).number(value) is None:
         raise Unclear(f"line {statement.lineno} sets it in compiled code")
-    made = f"{torch}.tensor({file.text(value)}{f', dtype={torch}.{dtype}' if dtype else ''})"
+    made = _made(torch, file.text(value), dtype)
     if _declares_for_module(bench, mention, statement):
         self_name = file.text(node).partition(".")[0]
         buffer = f'{self_name}.register_buffer("{_name(node)}", {made}, persistent=False)'
