@@ -70,7 +70,7 @@ rule_option, fix_option = section("Rules"), section("Fixes")
     type=click.Choice((*CONFIDENCES, *OLDER_WORDS)),
     callback=lambda _context, _option, word: OLDER_WORDS.get(word, word),
     metavar="LEVEL",
-    help="Lowest to report: certain, likely (default), possible.",
+    help="Lowest: certain, likely (default), possible.",
 )
 @common.region_options
 @fix_option("--fix", is_flag=True, help="Apply safe fixes, then report the remaining findings.")
