@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 from dynamo_lint.distribution import Home
 from dynamo_lint.findings import Finding, Fix
@@ -128,6 +129,8 @@ def _suggested(finding: Finding, bench: Workbench) -> Finding:
             offer = suggester(finding, bench)
         except Unclear:
             continue
+        if _overlaps(offer):
+            continue
         advice = "" if finding.fix is None else f"{finding.fix.message}; or "
         return replace(finding, fix=replace(offer, message=f"{advice}{offer.message}"))
     return finding
@@ -138,3 +141,12 @@ def _with_reason(finding: Finding) -> Finding:
     if finding.fix is None or finding.fix.edits or finding.fix.reason:
         return finding
     return replace(finding, fix=replace(finding.fix, reason=REASONS.get(finding.code, _DECISION)))
+
+
+def _overlaps(fix: Fix) -> bool:
+    """Whether one edit of a fix stands inside another."""
+    spans = sorted((edit.span for edit in fix.edits), key=lambda one: (one.path, one.line, one.column))
+    return any(
+        one.path == other.path and (other.line, other.column) < (one.end_line, one.end_column)
+        for one, other in pairwise(spans)
+    )
