@@ -44,16 +44,25 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """How to fix it; without edits it is advice."""
+    """How to fix it: edits that a command makes, edits that a person chooses, or advice."""
 
     applicability: str
-    """`safe`, `unsafe` or `display`."""
+    """`safe`, `unsafe` or `display`; no command makes the edits of the last."""
     message: str
     edits: tuple[Edit, ...] = ()
+    reason: str = ""
+    """Why it is no more than that: why no command makes the edits, or why there are none."""
+
+    @property
+    def kind(self) -> str:
+        """`fixable`, `suggested` or `advice`."""
+        if not self.edits:
+            return "advice"
+        return "suggested" if self.applicability == "display" else "fixable"
 
     def left(self, why: str) -> Fix:
         """The same as advice alone, with the reason why no command makes it."""
-        return Fix("display", f"{self.message}; `--fix` leaves it: {why}")
+        return Fix("display", f"{self.message}; `--fix` leaves it: {why}", reason=why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +99,11 @@ class Finding:
     """Filled in once all findings are known, since equal ones are numbered."""
     keys: tuple[str, ...] = ()
     """Identities of the state that it is about (`Key.id`), by which findings and runs are joined."""
+
+    @property
+    def is_fixable(self) -> bool:
+        """Whether a command fixes it."""
+        return self.fix is not None and self.fix.kind == "fixable"
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,7 +186,8 @@ def _fix(fix: Mapping[str, Any]) -> Answer:
         start, end = edit["start"], edit["end"]
         where = f"{edit['path']}:{start['line']}:{start['column']}-{end['line']}:{end['column']}"
         edits.append({"place": where, "replacement": edit["replacement"][:_LONGEST_EDIT]})
-    return {"applicability": fix["applicability"], "message": fix["message"], "edits": edits}
+    said = {name: fix[name] for name in ("kind", "applicability", "message", "reason") if name in fix}
+    return {**said, "edits": edits}
 
 
 def _place(one: Mapping[str, Any], column: bool = False) -> str:

@@ -73,12 +73,13 @@ rule_option, fix_option = section("Rules"), section("Fixes")
     type=click.Choice((*CONFIDENCES, *OLDER_WORDS)),
     callback=lambda _context, _option, word: OLDER_WORDS.get(word, word),
     metavar="LEVEL",
-    help="Lowest to report: certain, likely (default), possible.",
+    help="Lowest: certain, likely (default), possible.",
 )
 @common.region_options
 @fix_option("--fix", is_flag=True, help="Apply safe fixes, then report the remaining findings.")
 @fix_option("--unsafe-fixes", is_flag=True, help="Also apply fixes that can change behaviour.")
 @fix_option("--diff", is_flag=True, help="Print what --fix would change; exit 1 if anything.")
+@fix_option("--suggestions", is_flag=True, help="With --diff: also the edits that are yours to judge.")
 @fix_option("--add-ignore", metavar="REASON", help="Silence what is reported, with this reason.")
 @common.status_option(
     "--fail-level",
@@ -141,6 +142,7 @@ def check(
     fix: bool,
     unsafe_fixes: bool,
     diff: bool,
+    suggestions: bool,
     quiet: bool,
     verbose: bool,
     since: str | None,
@@ -168,6 +170,8 @@ def check(
         return output.deliver(shown, output_file)
     _check_formats(outputs, statistics, context)
     _tell_before(groups, quiet, verbose)
+    if suggestions and not diff:
+        raise click.UsageError("--suggestions goes with --diff: no command makes these edits")
     rewrites = fix or diff or update_baseline
     add_ignore = _reason(add_ignore, rewrites, bool(texts))
     patch = _patch(diff_file, rewrites, bool(texts))
@@ -184,7 +188,9 @@ def check(
             older = _older(since, group, rules, sources, means)
             runs.append(_Run(group.settings, group.found, rules, baseline, means, older, patch))
         if fix or diff:
-            done = _rewritten(runs, sources, lambda run, files: run.rewritten(files, unsafe_fixes, diff))
+            done = _rewritten(
+                runs, sources, lambda run, files: run.rewritten(files, unsafe_fixes, diff, suggestions)
+            )
             if diff:
                 return _show(done, sources, output_file, quiet, exit_zero)
             if texts:
@@ -270,9 +276,9 @@ class _Run:
         """The report as it is shown."""
         return self.on_patch(self.with_promises(self.linted(sources), sources), sources)
 
-    def rewritten(self, sources: Sources, unsafe: bool, promises: bool) -> Rewritten:
+    def rewritten(self, sources: Sources, unsafe: bool, promises: bool, suggestions: bool) -> Rewritten:
         """The files with their fixes, and what is left in those reported on; with `promises` as shown."""
-        from dynamo_lint.run.rewrite import rewrite
+        from dynamo_lint.run.rewrite import rewrite, with_suggestions
         from dynamo_lint.sources import Sources
 
         done = rewrite(
@@ -280,13 +286,15 @@ class _Run:
         )
         left = tuple(one for one in done.report.findings if one.span.path in self.found.reported)
         report = replace(done.report, findings=left)
+        fixed = Sources(sources.root, {**sources.overlay, **done.files})
         if promises:
-            report = self.with_promises(report, Sources(sources.root, {**sources.overlay, **done.files}))
-        return replace(done, report=report)
+            report = self.with_promises(report, fixed)
+        done = replace(done, report=report)
+        return with_suggestions(done, self.found, fixed) if suggestions else done
 
     def with_promises(self, report: Report, sources: Sources) -> Report:
         """The report with each fix as `--fix` would make it."""
-        if not any(one.fix is not None and one.fix.edits for one in report.findings):
+        if not any(one.is_fixable for one in report.findings):
             return report
         from dynamo_lint.run.rewrite import promised
 
@@ -451,9 +459,12 @@ def _show(done: Rewritten, sources: Sources, file: Path | None, quiet: bool, exi
     if not quiet:
         _say_refused(done, sources)
         what = f"{counted(len(done.applied), 'finding')} in {counted(len(done.files), 'file')}"
-        more = sum(one.fix is not None and bool(one.fix.edits) for one in done.report.findings)
+        more = sum(one.is_fixable for one in done.report.findings)
         others = f" {more} fixable with `--unsafe-fixes`." if more else ""
-        click.echo((f"Would fix {what}." if done.files else "Nothing would change.") + others, err=True)
+        told = f"Would fix {what}." if done.applied or not done.suggested else ""
+        if done.suggested:
+            told += f" Shown, and yours to judge: {counted(len(done.suggested), 'suggested edit')}."
+        click.echo((told.strip() if done.files else "Nothing would change.") + others, err=True)
     if done.files and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
 

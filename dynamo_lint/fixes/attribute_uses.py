@@ -500,3 +500,26 @@ def torch_name(file: OpenFile) -> tuple[str, tuple[Edit, ...]]:
     return _unshadowed(file, "torch"), (
         Edit(Span(file.path, first.lineno, 1, first.lineno, 1), "import torch\n"),
     )
+
+
+def torch_or_import(file: OpenFile) -> tuple[str, tuple[Edit, ...]]:
+    """Return the same for a file that imports nothing of torch, which then does so above its first code."""
+    try:
+        return torch_name(file)
+    except Unclear:
+        if "torch" in file.bound or any(
+            isinstance(one, ast.ImportFrom) and _is_of_torch(one) for one in file.nodes
+        ):
+            raise
+    for statement in file.tree.body:
+        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not is_text and not (isinstance(statement, ast.ImportFrom) and statement.module == "__future__"):
+            is_import = isinstance(statement, ast.Import | ast.ImportFrom)
+            return "torch", (
+                file.insert_before(statement, "import torch" if is_import else "import torch\n"),
+            )
+    raise Unclear(f"{file.path} has no code")
+
+
+def _is_of_torch(statement: ast.ImportFrom) -> bool:
+    return (statement.module or "").split(".")[0] == "torch"

@@ -26,6 +26,8 @@ _Item = TypeVar("_Item")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 REFLECTION = frozenset({"vars", "attrgetter", "getattr", "setattr", "hasattr", "delattr"})
 """Calls that reach an attribute by a text, or all of them."""
+_MOST_FILES = 20
+"""Whose uses of a name a person can judge."""
 _MOST_NODES = 500_000
 """Of all trees that stay open from one finding to the next: about 150 MB."""
 
@@ -38,7 +40,12 @@ def fix_of(message: str, edits: Iterable[Edit], against: str | None) -> Fix:
     """A fix; what stands `against` it makes it unsafe."""
     if against is None:
         return Fix("safe", message, tuple(edits))
-    return Fix("unsafe", f"{message} (unsafe: {against})", tuple(edits))
+    return Fix("unsafe", f"{message} (unsafe: {against})", tuple(edits), against)
+
+
+def suggestion(message: str, edits: Iterable[Edit], why: str) -> Fix:
+    """Edits that no command makes, because of what a person has to judge first."""
+    return Fix("display", message, tuple(edits), why)
 
 
 @dataclass(slots=True)
@@ -302,6 +309,13 @@ class Workbench:
         """The project's files that hold a text, in one of the ways of `searches.SEARCHES`."""
         code = (path for path, file in self.tables.project.files.items() if file.is_code)
         return self.sources.holding(how, text, code)
+
+    def few_files(self, how: str, text: str) -> tuple[str, ...]:
+        """The same; raises Unclear where there are so many that nobody would read the edits."""
+        paths = self.files(how, text)
+        if len(paths) > _MOST_FILES:
+            raise Unclear(f"{len(paths)} files speak of `{text}`")
+        return paths
 
     def _open(self, path: str) -> OpenFile | None:
         try:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from dynamo_lint import knowledge
 from dynamo_lint.findings import Edit, Finding, Fix, Span
-from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
+from dynamo_lint.fixes.attribute_uses import torch_or_import
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of, suggestion
 from dynamo_lint.fixes.tensors import Judge, lineage
 from dynamo_lint.fixes.uses import ATOMS, ORDER, Flow, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY, Call, Name
@@ -38,6 +39,20 @@ _MOVING = frozenset({"numpy", "cpu", "cuda", "to"})
 def guard_message(finding: Finding, bench: Workbench) -> Fix:
     """Put a statement that writes a message behind `is_compiling()`; raises Unclear for anything else."""
     file, call = bench.call_at(finding.span)
+    return _guarded(finding, bench, _torch(bench, file, call), ())
+
+
+def guard_and_import(finding: Finding, bench: Workbench) -> Fix:
+    """The same with `import torch`, for a person to judge: it can close a circle of imports."""
+    file = bench.open(finding.span.path)
+    torch, imports = torch_or_import(file)
+    guard = _guarded(finding, bench, torch, imports)
+    return suggestion("import torch, and put it behind `is_compiling()`", guard.edits, guard.reason)
+
+
+def _guarded(finding: Finding, bench: Workbench, torch: str, imports: tuple[Edit, ...]) -> Fix:
+    """The fix, with a name of torch and the edits that give it."""
+    file, call = bench.call_at(finding.span)
     statement = file.parents[call]
     rows = bench.breaks.get((file.path, finding.span.line, finding.span.column), ())
     if not any(one.row.code == finding.code and one.row.switch == "messages" for one in rows):
@@ -46,9 +61,8 @@ def guard_message(finding: Finding, bench: Workbench) -> Fix:
         raise Unclear("its value is used, or something stands beside it")
     if not all(_is_silent(one) for one in (*call.args, *(word.value for word in call.keywords))):
         raise Unclear("what it is given may do something")
-    torch = _torch(bench, file, call)
     indent = file.indent(statement)
-    edits = [file.insert_before(statement, f"if not {torch}.compiler.is_compiling():")]
+    edits = [*imports, file.insert_before(statement, f"if not {torch}.compiler.is_compiling():")]
     lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
     if len(lines) > 1 and any(mark in file.text(statement) for mark in ('"""', "'''", "\\\n")):
         raise Unclear("a text in it may go over several lines")

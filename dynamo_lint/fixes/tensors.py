@@ -29,6 +29,8 @@ class Judge:
     file: OpenFile
     by_use: bool = False
     """What is used as hardly anything but a tensor can be counts as one."""
+    assume: bool = False
+    """An argument of which nothing is known counts as one as well: for edits that a person judges."""
     asked: tuple[str, Kind | None] | None = None
     """An attribute that is being asked about, and the kind that it has so far."""
 
@@ -196,7 +198,8 @@ class Judge:
             if parameter.arg == name and parameter.annotation is not None:
                 return ast.unparse(parameter.annotation).rpartition(".")[2] == "Tensor"
             if parameter.arg == name:
-                return number == 1 and scope.name == "forward"
+                unknown = self.assume and name not in ("self", "cls") and not scope.args.defaults
+                return unknown or (number == 1 and scope.name == "forward")
         return False
 
     def _makes_tensor(self, func: ast.expr) -> bool:

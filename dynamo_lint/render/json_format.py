@@ -130,7 +130,8 @@ def _region(path: str, line: int, look: Look) -> dict[str, Any]:
 
 
 def _fix(fix: Fix, look: Look) -> dict[str, Any]:
-    return {**picked(fix, "applicability", "message"), "edits": [_edit(edit, look) for edit in fix.edits]}
+    said = picked(fix, "kind", "applicability", "message", "reason")
+    return {**said, "edits": [_edit(edit, look) for edit in fix.edits]}
 
 
 def _edit(edit: Edit, look: Look) -> dict[str, Any]:

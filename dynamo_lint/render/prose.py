@@ -40,6 +40,8 @@ def applicable(fix: Fix, command: str = "dynamo-lint check ") -> str:
     """How the fix can be had from the command line; empty where it is only advice."""
     if not fix.edits:
         return ""
+    if fix.kind == "suggested":
+        return f" (`{command}--diff --suggestions` shows an edit)"
     options = "--fix" if fix.applicability == "safe" else "--fix --unsafe-fixes"
     return f" (`{command}{options}` does it)"
 

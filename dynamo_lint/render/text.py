@@ -297,11 +297,17 @@ def _gaps(report: Report) -> Sequence[str]:
 def _fixable(report: Report) -> Sequence[str]:
     """How many findings dynamo-lint can end by itself."""
     kinds = Counter(
-        finding.fix.applicability for finding in report.findings if finding.fix and finding.fix.edits
+        finding.fix.applicability if finding.fix.kind == "fixable" else "suggested"
+        for finding in report.findings
+        if finding.fix and finding.fix.edits
     )
     safe, unsafe = kinds["safe"], kinds["unsafe"]
+    suggested = counted(kinds["suggested"], "suggested edit")
+    they = "it" if kinds["suggested"] == 1 else "them"
+    told = f"{suggested} to judge: `--diff --suggestions` shows {they}."
+    offers = [told] if kinds["suggested"] else []
     if not safe and not unsafe:
-        return []
+        return offers
     words = [f"{safe} fixable with `--fix`"] if safe else []
     words += [f"{unsafe} {'more' if safe else 'fixable'} with `--fix --unsafe-fixes`"] if unsafe else []
     shows = (
@@ -311,7 +317,7 @@ def _fixable(report: Report) -> Sequence[str]:
         if unsafe
         else "`--diff`"
     )
-    return [f"{', '.join(words)}; {shows} shows what would change."]
+    return [f"{', '.join(words)}; {shows} shows what would change.", *offers]
 
 
 def _compiled(report: Report) -> str:

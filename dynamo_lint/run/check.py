@@ -183,8 +183,8 @@ def _advice_only(finding: Finding, settings: Settings, found: Discovered) -> Fin
     if other := next((one for one in settings.nested if place.is_relative_to(one.home)), None):
         why = f"the file is that of another configuration, {other.source}"
         return replace(finding, fix=finding.fix.left(why))
-    message = f"{finding.fix.message}; name {finding.span.path} to have it fixed"
-    return replace(finding, fix=Fix("display", message))
+    why = f"name {finding.span.path} to have it fixed"
+    return replace(finding, fix=Fix("display", f"{finding.fix.message}; {why}", reason=why))
 
 
 def _wanted(findings: Iterable[Finding], level: Callable[[str], Level]) -> list[Finding]:

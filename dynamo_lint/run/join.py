@@ -54,6 +54,7 @@ def joined_rewrites(rewrites: Sequence[Rewritten], report: Report) -> Rewritten:
         applied=tuple(finding for done in rewrites for finding in done.applied),
         refused=tuple(refusal for done in rewrites for refusal in done.refused),
         report=report,
+        suggested=tuple(finding for done in rewrites for finding in done.suggested),
     )
 
 

@@ -49,6 +49,8 @@ class Rewritten:
     """Fixes that were tried and taken back, and why."""
     report: Report
     """The findings that are left."""
+    suggested: tuple[Finding, ...] = ()
+    """Those of them whose suggested edits are in the files as well."""
 
     @property
     def groups(self) -> list[frozenset[str]]:
@@ -196,7 +198,7 @@ def promised(
 
     Of fixes that overlap in very many rounds only the first are tried; the others are told as they are.
     """
-    kinds = {one.fix.applicability for one in report.findings if one.fix is not None and one.fix.edits}
+    kinds = {one.fix.applicability for one in report.findings if one.fix is not None and one.is_fixable}
     if not kinds:
         return report
     attempt = _Attempt(settings, found, catalogue, sources, accepted, effort, older, _Unseen(found))
@@ -210,16 +212,42 @@ def promised(
 
     def outcome(finding: Finding) -> Finding:
         fix, mine = finding.fix, _identity(finding)
-        if fix is None or not fix.edits or finding in (safely if fix.applicability == "safe" else ended):
+        if fix is None or not finding.is_fixable:
+            return finding
+        if finding in (safely if fix.applicability == "safe" else ended):
             return finding
         if not (whole_tried or mine in tried or mine in state.refused):
             return finding
         _, why = tried.get(mine) or state.refused.get(mine) or (finding, "it needs edits outside this run")
         if finding in ended:
-            return replace(finding, fix=Fix("unsafe", f"{fix.message} (unsafe: {why})", fix.edits))
+            return replace(finding, fix=Fix("unsafe", f"{fix.message} (unsafe: {why})", fix.edits, why))
         return replace(finding, fix=fix.left(why))
 
     return replace(report, findings=tuple(map(outcome, report.findings)))
+
+
+def with_suggestions(done: Rewritten, found: Discovered, sources: Sources) -> Rewritten:
+    """The same with the suggested edits of the findings that are left, where they do not overlap.
+
+    Nobody has linted what they make: they are for a person to judge. `sources` has the fixed files.
+    """
+    state = _State(dict(done.files), done.report)
+    shown: list[Finding] = []
+    taken: dict[str, list[Edit]] = {}
+    for finding in done.report.findings:
+        if finding.fix is None or finding.fix.kind != "suggested" or finding.span.path not in found.reported:
+            continue
+        before = [edit for path in _paths(finding) for edit in taken.get(path, ())]
+        new = [edit for edit in finding.fix.edits if edit not in before]
+        if any(_overlap(edit, other) for edit in new for other in before):
+            continue
+        if not _try(state, [finding], sources)[1]:
+            shown.append(finding)
+            for edit in new:
+                taken.setdefault(edit.span.path, []).append(edit)
+    files, _ = _try(state, shown, sources)
+    originals = {path: done.originals.get(path) or sources.stored(path) for path in files}
+    return replace(done, files=files, originals=originals, suggested=tuple(shown))
 
 
 def _ended(report: Report, state: _State) -> frozenset[Finding]:
@@ -261,16 +289,17 @@ def _try(
     state: _State, chosen: list[Finding], sources: Sources
 ) -> tuple[dict[str, bytes], list[tuple[Finding, str]]]:
     """The files after one round, or the fixes that cannot be made."""
-    edits: dict[str, list[Edit]] = {}
+    edits: dict[str, dict[Edit, None]] = {}
     for finding in chosen:
         for edit in finding.fix.edits if finding.fix is not None else ():
-            edits.setdefault(edit.span.path, []).append(edit)
+            edits.setdefault(edit.span.path, {})[edit] = None
     files = dict(state.files)
     for path, changes in edits.items():
         why = "the file would no longer parse"
         try:
             stored = state.files.get(path) or sources.stored(path)
-            files[path] = apply_to_cells(stored, changes) if is_notebook(path) else apply(stored, changes)
+            change = apply_to_cells if is_notebook(path) else apply
+            files[path] = change(stored, [*changes])
             if parses(code_of(path, files[path])):
                 continue
         except CannotEdit as error:

@@ -23,6 +23,12 @@ FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.dynamo-lint"
 KINDS = (types.CodeActionKind.QuickFix.value, FIX_ALL)
 REASON = "TODO: say why this stays"
 _LONGEST_TITLE = 120
+_WORDS = {
+    "safe": ("Fix", ""),
+    "unsafe": ("Fix", " (unsafe: it can change what the code does)"),
+    "display": ("Suggestion for", " (yours to judge or complete)"),
+}
+"""By applicability, how the title of a fix begins and ends."""
 
 
 class CannotOffer(Exception):
@@ -39,8 +45,8 @@ def actions(
 ) -> Iterator[types.CodeAction]:
     """The quick fixes of a finding: its own, and a comment that silences it; `about` is as it was shown."""
     if (fix := finding.fix) is not None and fix.edits:
-        doubt = "" if fix.applicability == "safe" else " (unsafe: it can change what the code does)"
-        title = clipped(clean(f"Fix {finding.code}: {fix.message}"), _LONGEST_TITLE - len(doubt)) + doubt
+        verb, doubt = _WORDS[fix.applicability]
+        title = clipped(clean(f"{verb} {finding.code}: {fix.message}"), _LONGEST_TITLE - len(doubt)) + doubt
         try:
             edit = workspace_edit(_in_documents(fix.edits, places), places, versioned)
         except CannotOffer:

@@ -80,7 +80,7 @@ def judge(question: Question, progress: Progress | None = None) -> Judgement:
 
 def with_promised_fixes(judgement: Judgement, progress: Progress | None = None) -> tuple[Finding, ...]:
     """The findings, with the fixes as they can be made: each is tried in memory."""
-    if not any(finding.fix is not None and finding.fix.edits for finding in judgement.report.findings):
+    if not any(finding.is_fixable for finding in judgement.report.findings):
         return judgement.report.findings
     with _effort(judgement.question, judgement.settings, progress) as effort:
         settings, found, sources = judgement.settings, judgement.found, judgement.sources

@@ -207,6 +207,29 @@ def test_a_fix_that_can_change_behaviour_says_so(pushed: Live, project: Path) ->
     pushed.run(test())
 
 
+def test_an_edit_that_a_person_judges_is_offered_as_a_suggestion(pushed: Live, tmp_path: Path) -> None:
+    text = (
+        "import torch\n\n\n"
+        "class Part(torch.nn.Module):\n"
+        "    def __init__(self, kind):\n        super().__init__()\n        self.kind = kind\n\n"
+        "    def forward(self, x):\n        return x if self.kind == 3 else x * 2\n\n\n"
+        "for part in [Part(kind) for kind in range(12)]:\n    part.compile()\n    part(torch.ones(2))\n"
+    )
+    folder = write(tmp_path / "p", part=text)
+
+    async def test() -> None:
+        pushed.client.open(pushed.add(folder) / "part.py")
+        offer, _ = await pushed.client.actions(folder / "part.py", 9)
+        assert offer.title.startswith("Suggestion for DYN107")
+        assert offer.title.endswith("(yours to judge or complete)")
+        assert not offer.is_preferred
+        (change,) = offer.edit.document_changes
+        assert "part.compile(isolate_recompiles=True)" in applied(text, change.edits)
+
+    pushed.run(test())
+    pushed.remove(folder)
+
+
 def test_the_cells_of_a_notebook_are_judged_as_one_module(pushed: Live, tmp_path: Path) -> None:
     path = tmp_path / "n.ipynb"
     path.write_text(notebook("x = 1"))
