@@ -6,7 +6,7 @@ import importlib.metadata
 import os
 import sys
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dynamo_lint.confirm.automatic import MadeProbe
-    from dynamo_lint.confirm.model import Setting
+    from dynamo_lint.confirm.model import Request, Setting
     from dynamo_lint.confirm.probes import ProbeRef
     from dynamo_lint.confirm.run import Comparison
+    from dynamo_lint.confirm.shape import Difference
     from dynamo_lint.confirm.verdicts import ProbeReport
+    from dynamo_lint.contract import Contract
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.findings import Finding
+    from dynamo_lint.terminal import Look
 
     Reports = list[ProbeReport]
     Testify = Callable[[list[ProbeRef], Sequence[Finding], Path, bool], Reports]
@@ -152,15 +155,12 @@ def confirm(
 
     All three ways run your code. --auto makes small probes of what the program shows, and runs them so that
     they write to no folder of yours and reach no network. COMMAND, such as `dynamo-lint confirm -- python
-    train.py --steps 3`, is the probe: it is run as it stands, as `dynamo-lint logs` runs it.
+    train.py --steps 3`, is the probe: it is run as it stands, as `logs` runs it.
     """
-    from dynamo_lint.commands.output import deliver, look_at, to_stdout, warn_of_links, warn_of_version
+    from dynamo_lint.commands.output import deliver, look_at, warn_of_links, warn_of_version
     from dynamo_lint.confirm import run
-    from dynamo_lint.confirm.budget import exceeded, idle
     from dynamo_lint.confirm.model import Request
     from dynamo_lint.confirm.shape import difference
-    from dynamo_lint.render import receipt as text_format
-    from dynamo_lint.render import receipt_json
 
     _check(probes, command, auto, write_probe, fixed or compare)
     if command:
@@ -179,77 +179,124 @@ def confirm(
         warn_of_version(settings)
     limit = settings.recompile_limit if settings.recompile_limit != Settings().recompile_limit else None
     how = Request(calls=calls, backend=backend, recompile_limit=limit, settings=schedule)
-    seconds = timeout or (SECONDS_MADE if auto else SECONDS)
+    runner, seconds = python or sys.executable, timeout or (SECONDS_MADE if auto else SECONDS)
 
     def testify(refs: list[ProbeRef], findings: Sequence[Finding], root: Path, shadows: bool) -> Reports:
         asked = replace(how, shadows=shadows)
-        return run.confirm(refs, findings, root, asked, seconds, python or sys.executable, _progress(quiet))
+        return run.confirm(refs, findings, root, asked, seconds, runner, _progress(quiet))
 
-    unmade: list[MadeProbe] = []
     if auto:
-        if not quiet:
-            say("note: this runs code of yours: constructors, and calls of what is compiled")
-        made = _made(settings, found)
-        findings = _findings(settings, found)
-        can = [one for one in made if one.text]
-        reports = run.confirm_made(
-            can, findings, found.root, how, seconds, python or sys.executable, _progress(quiet)
-        )
-        _check_torch(reports)
-        if write_probe is not None:
-            _write(write_probe, made, reports)
-        unmade = [one for one in made if not one.text]
-        unmade += [
-            replace(one, gaps=(report.reply.error,))
-            for one, report in zip(can, reports, strict=True)
-            if report.way is None or report.reply.receipt is None
-        ]
-        reports = [report for report in reports if report.way is not None and report.reply.receipt]
+        reports, unmade = _run_made(settings, found, how, seconds, runner, quiet, write_probe)
     else:
-        reports = testify(listed, _findings(settings, found), found.root, False)
+        reports, unmade = testify(listed, _findings(settings, found), found.root, False), []
         _check_torch(reports)
-    look = look_at(found.root, color, output_file)
-    again = _again(testify, listed, reports, settings, found) if fixed else None
-    between = difference(*reports) if compare else None
-    as_json = receipt_json.render(
-        reports,
-        found.root,
-        again and receipt_json.fixed(*again),
-        between,
-        receipt_json.regions(len(reports), unmade) if auto else None,
+    outcome = _Outcome(
+        tuple(reports),
+        tuple(unmade) if auto else None,
+        _again(testify, listed, reports, settings, found) if fixed else None,
+        difference(*reports) if compare else None,
     )
+    as_json, text = _rendered(outcome, found, look_at(found.root, color, output_file), output_format)
     if receipt is not None:
         deliver(as_json, receipt)
+    deliver(as_json if output_format == "json" else text, output_file)
+    if not quiet:
+        _tell(outcome, fixed, output_format, output_file)
+    limits = {"max_recompiles": max_recompiles, "max_breaks": max_breaks, "max_compiles": max_graphs}
+    if _fails(outcome, settings.contract.limited(**limits), settings.folder.resolve(), quiet):
+        raise click.exceptions.Exit(EXIT_FINDINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """All that the probes of one command have shown."""
+
+    reports: tuple[ProbeReport, ...]
+    unmade: tuple[MadeProbe, ...] | None
+    """The regions for which no probe could be made; None where a person wrote the probes."""
+    again: tuple[list[Comparison], int] | None
+    """The same probes after the fixes."""
+    between: Difference | None
+    """What two probes differ in."""
+
+
+def _run_made(
+    settings: Settings,
+    found: Discovered,
+    how: Request,
+    seconds: float,
+    runner: str,
+    quiet: bool,
+    write_probe: Path | None,
+) -> tuple[Reports, list[MadeProbe]]:
+    """Make a probe for each region and run it; the regions for which there is none come second."""
+    from dynamo_lint.confirm import run
+
+    if not quiet:
+        say("note: this runs code of yours: constructors, and calls of what is compiled")
+    made, findings = _made(settings, found), _findings(settings, found)
+    can = [probe for probe in made if probe.text]
+    reports = run.confirm_made(can, findings, found.root, how, seconds, runner, _progress(quiet))
+    _check_torch(reports)
+    if write_probe is not None:
+        _write(write_probe, made, reports)
+    unmade = [probe for probe in made if not probe.text]
+    unmade += [
+        replace(probe, gaps=(report.reply.error,))
+        for probe, report in zip(can, reports, strict=True)
+        if report.way is None or report.reply.receipt is None
+    ]
+    return [report for report in reports if report.way is not None and report.reply.receipt], unmade
+
+
+def _rendered(outcome: _Outcome, found: Discovered, look: Look, output_format: str) -> tuple[str, str]:
+    """The outcome as JSON, and as a text or a page."""
+    from dynamo_lint.render import receipt as text_format
+    from dynamo_lint.render import receipt_json
+
+    reports, again, between = [*outcome.reports], outcome.again, outcome.between
+    regions = None if outcome.unmade is None else receipt_json.regions(len(reports), [*outcome.unmade])
+    after = receipt_json.fixed(*again) if again else None
+    as_json = receipt_json.render(reports, found.root, after, between, regions)
     if output_format == "html":
         from dynamo_lint.render.html import confirm as page
         from dynamo_lint.sources import Sources
 
-        text = page.render(reports, Sources(found.root, found.given), again)
+        return as_json, page.render(reports, Sources(found.root, found.given), again)
+    text = text_format.render(reports, look) + ("\n" + text_format.fixed(*again, look) if again else "")
+    text += "\n" + text_format.compared(between, found.root, look) if between else ""
+    text += "" if outcome.unmade is None else text_format.made(len(reports), [*outcome.unmade], look)
+    return as_json, text
+
+
+def _tell(outcome: _Outcome, fixed: bool, output_format: str, output_file: Path | None) -> None:
+    """Say what comes out of it, below a text or on stderr."""
+    from dynamo_lint.commands.output import to_stdout
+    from dynamo_lint.render import receipt as text_format
+
+    conclusion = text_format.conclusion([*outcome.reports])
+    if output_format == "text":
+        to_stdout(conclusion if output_file is not None else "\n" + conclusion)
     else:
-        text = text_format.render(reports, look) + ("\n" + text_format.fixed(*again, look) if again else "")
-        text += "\n" + text_format.compared(between, found.root, look) if between else ""
-        text += text_format.made(len(reports), unmade, look) if auto else ""
-    deliver(as_json if output_format == "json" else text, output_file)
-    limits = {"max_recompiles": max_recompiles, "max_breaks": max_breaks, "max_compiles": max_graphs}
-    contract, home = settings.contract.limited(**limits), settings.folder.resolve()
-    too_much = exceeded(reports, contract, home)
-    if not quiet:
-        told = text_format.conclusion(reports)
-        if output_format == "text":
-            to_stdout(told if output_file is not None else "\n" + told)
-        else:
-            click.echo(told, nl=False, err=True)
-    if fixed and again is None and not quiet:
+        click.echo(conclusion, nl=False, err=True)
+    if fixed and outcome.again is None:
         click.echo("None of these findings has an automatic fix, so there is nothing to compare.", err=True)
+
+
+def _fails(outcome: _Outcome, contract: Contract, home: Path, quiet: bool) -> bool:
+    """Whether the outcome is over a budget, two probes differ, or one could not be run; each is told."""
+    from dynamo_lint.confirm.budget import exceeded, idle
+
+    reports = [*outcome.reports]
+    too_much = exceeded(reports, contract, home)
     for sentence in () if quiet else idle(reports, contract, home):
         say(f"note: {sentence}")
     for sentence in too_much:
         say(f"over budget: {sentence}")
-    differ = between is not None and between.differs
+    differ = outcome.between is not None and outcome.between.differs
     if differ and not quiet:
         say(f"the graphs of {reports[0].name} and {reports[1].name} differ")
-    if too_much or differ or any(one.reply.error for one in reports):
-        raise click.exceptions.Exit(EXIT_FINDINGS)
+    return bool(too_much) or differ or any(report.reply.error for report in reports)
 
 
 def _check_torch(reports: Reports) -> None:

@@ -98,7 +98,7 @@ class MadeProbe:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What is compiled: a function of the project, or the class of a module."""
+    """The target of a compile: a function of the project, or the class of a module."""
 
     entry: Entry
     function: FunctionRef
@@ -128,7 +128,7 @@ class _Draft:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What it runs."""
+        """The text that it runs."""
         return *self.setting, *self.arguments, self.driver
 
 
@@ -255,7 +255,7 @@ def skeleton(made: MadeProbe) -> str:
 
 
 def _subject(project: Project, regions: Regions, entry: Entry) -> _Subject:
-    """What an entry compiles."""
+    """The target of an entry."""
     path, _, key = entry.target.partition("::")
     file = project.files.get(path)
     if file is None:
@@ -522,7 +522,7 @@ def _hosts(program: Program, ref: ClassRef) -> list[ClassRef]:
 
 
 def _annotated(program: Program, ref: FunctionRef, annotation: ast.expr | None) -> tuple[object, ...]:
-    """What the annotation of a parameter names."""
+    """The class that the annotation of a parameter names."""
     return program.project.symbols(ir_of(annotation), ref.path, ref.key) if annotation is not None else ()
 
 

@@ -21,7 +21,7 @@ def ask_guarded(finding: Finding, bench: Workbench) -> Fix:
 
 
 def _guarded(file: OpenFile, node: ast.expr) -> tuple[ast.expr | ast.stmt, str]:
-    """What to replace, and by which text."""
+    """An expression to replace, and by which text."""
     match node:
         case ast.Call(ast.Attribute(ast.expr() as space, "get"), [ast.Constant(str() as name), *rest]):
             if (owner := _owner(space)) and len(rest) < 2:

@@ -104,8 +104,10 @@ def tensor_parameters(project: Project, ref: FunctionRef, receiver: ClassRef | N
 
 
 def presumed_tensors(project: Project, ref: FunctionRef, receiver: ClassRef | None) -> frozenset[str]:
-    """What `forward` of a module gets first, if neither a default nor a comparison with a text or a member of
-    an enumeration says that it is something else; calls that show what it is know better."""
+    """The first argument of `forward` of a module, unless the code says that it is something else.
+
+    A default says that, and a comparison with a text or a member of an enumeration; calls know better.
+    """
     function = project.function(ref)
     if receiver is None or not function.qualname.endswith(".forward") or not project.is_module(receiver):
         return frozenset()

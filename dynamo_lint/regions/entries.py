@@ -391,8 +391,10 @@ class _Search:
                 yield from found.values()
 
     def _if_made(self, where: FunctionRef, found: list[Root], more: dict[str, Root]) -> list[Root]:
-        """What a method compiles as its own class sees it; a guess if only subclasses are made, but for
-        what these compile as well."""
+        """The targets that a method compiles as its own class sees it.
+
+        They are a guess if only subclasses are made, but for what these compile as well.
+        """
         owner = self._project.owner(where)
         if owner is None or receivers(points_to_of(self._project), where)[owner] < Confidence.POSSIBLE:
             return found

@@ -29,6 +29,8 @@ OUTPUT = re.compile(r"<!-- output: .*?<!-- /output -->", re.DOTALL)
 NOT_RUN = {
     "python3 -m venv": "it installs from the network: CI runs the one, and the example shows the other",
     "pip install": "it installs from the network",
+    "npm ": "it installs from the network; the extension has tests of its own",
+    "code --install-extension": "the editor is not here",
     "dynamo-lint init": "the project that stands in has a configuration already",
     "dynamo-lint regions --guards --update": "it writes a file that the contract names",
 }
@@ -41,7 +43,7 @@ PARTS = {
 PLACEHOLDERS = {"PATH…": "src", "NAME": "MoE.forward", "CODE": "DYN101", "KEY": "fail-level"}
 FOREIGN = {
     *("--nproc-per-node", "--quiet", "--snapshot-update", "--check", "--all-under-torch"),
-    *("--recorded", "--table", "--repo"),
+    *("--recorded", "--table", "--repo", "--steps"),
 }
 """Options of other programs."""
 
@@ -175,6 +177,8 @@ def project(tmp_path: Path, python_with_linter: str) -> Path:
         "src/moe.py": MOE,
         "src/train.py": TRAIN,
         "train.py": "",
+        "a/net.py": MOE,
+        "b/net.py": MOE,
         "mymodel.py": MODEL,
         "tests/probes.py": f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n{probe}",
         "tests/kernels.py": KERNELS,
