@@ -43,7 +43,7 @@ PARTS = {
 PLACEHOLDERS = {"PATH…": "src", "NAME": "MoE.forward", "CODE": "DYN101", "KEY": "fail-level"}
 FOREIGN = {
     *("--nproc-per-node", "--quiet", "--snapshot-update", "--check", "--all-under-torch"),
-    *("--recorded", "--table", "--repo", "--steps"),
+    *("--recorded", "--table", "--repo", "--steps", "--install-extension"),
 }
 """Options of other programs."""
 
