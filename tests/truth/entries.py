@@ -821,13 +821,13 @@ COUNT = 0
 
 def count():
     global COUNT
-    COUNT += 1
+    COUNT += 1  # expect: DYN303 stale
     return COUNT
 
 
 @torch.compile(backend="eager", options=UNGUARDED)
 def step(x):
-    return x * count()  # expect: DYN303 stale
+    return x * count()
 
 
 def drive():
@@ -843,18 +843,18 @@ CURRENT = {"scale": 1.0}
 def scale():
     global SCALE
     if SCALE is None or SCALE != CURRENT["scale"]:
-        SCALE = CURRENT["scale"]
+        SCALE = CURRENT["scale"]  # expect: DYN303 stale
     return SCALE
 
 
 @torch.compile(backend="eager", options=UNGUARDED)
 def step(x):
-    return x * scale()  # expect: DYN303 stale
+    return x * scale()
 
 
 def drive():
     for number in range(12):
-        CURRENT["scale"] = float(number)
+        CURRENT["scale"] = float(number)  # expect: DYN303 stale
         yield step(X)
 
 
