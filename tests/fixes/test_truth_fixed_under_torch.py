@@ -27,6 +27,17 @@ from tests.rules.test_truth_under_torch import LIMIT
 from tests.truths import MAIN, Case, agreement, claims
 
 FIXED = {
+    "entries: nn.Module stands before a mixin that has a compile as well",
+    "entries: super().compile() passes a mixin that has none",
+    "entries: the compile of nn.Module is called by its class",
+    "entries: a base compiles its __call__, and the subclass that is made decides on data",
+    "entries: a wrapper makes one of two by a text and compiles the one that counts",
+    "entries: torch.compile through two functions that hand on all arguments",
+    "entries: torch is a parameter of the function that compiles",
+    "entries: the older optimize of dynamo compiles a module",
+    "entries: torch.compile is a static method of a class",
+    "entries: a closure of a base calls the method that the subclass that is made decides in",
+    "entries: the text that the program passes on says which row of a table is compiled, and it counts",
     "filters: a number of a module behind a filter that drops one of the two guards on it",
     "filters: a number of a part behind a filter that drops what else the module holds",
     "spellings: a counter with much eager work before it",

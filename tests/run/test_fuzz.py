@@ -348,7 +348,8 @@ def values(table: str, name: str) -> tuple[list[str], list[str]]:
 def keys(table: str, most: int, chance: Random) -> Iterator[str]:
     """Some keys of a table, each with a value; few of them are none, or have a value that they may not have."""
     for name in chance.sample([*TABLES[table]], chance.randint(1, most)):
-        raw = chance.choice(values(table, name)[chance.random() < 0.1])
+        right, wrong = values(table, name)
+        raw = chance.choice(wrong if wrong and chance.random() < 0.1 else right or wrong)
         yield f"{spelt(name, chance)} = {raw}"
 
 

@@ -540,18 +540,18 @@ def test_attacks_find_nothing(family: str) -> None:
 def test_a_file_that_vanishes_during_the_run_is_named(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dynamo_lint import discovery
+    from dynamo_lint.run import inputs
 
     (here / "a.py").write_text(model())
     (here / "b.py").write_text("x = 1\n")
-    discover = discovery.discover
+    discover = inputs.discover
 
     def discover_and_remove(*arguments: object) -> object:
         found = discover(*arguments)  # type: ignore[arg-type]
         (here / "b.py").unlink()
         return found
 
-    monkeypatch.setattr(discovery, "discover", discover_and_remove)
+    monkeypatch.setattr(inputs, "discover", discover_and_remove)
     status, codes, _ = lint(capsys)
     assert status == 1
     assert {"DYN101", "DYN901"} <= set(codes)

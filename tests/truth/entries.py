@@ -709,41 +709,6 @@ def drive():
         yield net(kind=Kind.A, obs=X)
 
 
-# %% quiet: a mask made by a helper of a function that counts goes to an eager call
-from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-
-SEEN = []
-Q = torch.ones(1, 1, 16, 16)
-
-
-def causal(b, h, q, k):
-    return q >= k
-
-
-def noted(b, h, q, k):
-    SEEN.append(1)
-    return q + len(SEEN) >= k
-
-
-def make(mask_mod):
-    return create_block_mask(mask_mod, 1, 1, 16, 16, device="cpu")
-
-
-@torch.compile(backend="eager")
-def attend(q, mask):
-    return flex_attention(q, q, q, block_mask=mask) * 2
-
-
-def plain(q, mask):
-    return flex_attention(q, q, q, block_mask=mask)
-
-
-def drive():
-    first, second = make(causal), make(noted)
-    for _ in range(4):
-        yield attend(Q, first) + plain(Q, second)
-
-
 # %% quiet: a global of a constant that is made at the first call, without guards
 import math
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -51,7 +52,7 @@ def frozen(value: Any, depth: int = 0) -> Any:
             return {key: frozen(item, depth + 1) for key, item in value.items()} if depth < DEEPEST else "..."
         case set() | frozenset():
             return {"set": sorted(map(displayed, value))}
-        case torch.nn.Module() | type():
+        case torch.nn.Module() | type() | ModuleType() | FunctionType() | BuiltinFunctionType():
             return {"object": f"{type(value).__qualname__}"}
     names = (
         [field.name for field in fields(value)]
