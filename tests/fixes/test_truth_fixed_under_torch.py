@@ -34,7 +34,6 @@ FIXED = {
     "entries: a wrapper makes one of two by a text and compiles the one that counts",
     "entries: torch.compile through two functions that hand on all arguments",
     "entries: torch is a parameter of the function that compiles",
-    "entries: the older optimize of dynamo compiles a module",
     "entries: torch.compile is a static method of a class",
     "entries: a closure of a base calls the method that the subclass that is made decides in",
     "entries: the text that the program passes on says which row of a table is compiled, and it counts",

@@ -412,10 +412,14 @@ def drive():
 import torch._dynamo
 
 
-class Net(Counts):
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = {"n": 0}
+
     def forward(self, x):
-        self.n += 1  # expect: DYN101 storm
-        return x * self.n
+        self.seen["n"] += 1  # expect: DYN101 storm
+        return x * self.seen["n"]
 
 
 def drive():
