@@ -83,6 +83,10 @@ class Run:
     """How many objects of each class were made."""
     weakened: bool = False
     """Something was not done as Python does it: the run shows what happens, and not how often at most."""
+    ran: frozenset[tuple[str, int]] = frozenset()
+    """The functions that compiled code has run, by identity, each with the lines that it reached."""
+    whole: bool = False
+    """The program is known to its end."""
     begun: Mapping[FunctionRef, Begun] = field(default_factory=dict)
     """The functions that it calls."""
     pinned: tuple[FixedSize, ...] = ()
@@ -140,6 +144,8 @@ def _runs(tables: Tables) -> Iterator[Run]:
             breaks,
             stage.made,
             weakened,
+            frozenset((where.id, line) for where, line in stage.ran),
+            whole,
             stage.entered,
             tuple(stage.pinned.values()),
         )

@@ -113,6 +113,8 @@ class Stage:
     """By file and line of compiled calls, the values that all of them pass beside tensors, and how often;
     None once they differ or are not known."""
     classes: dict[ClassRef, ClassObject] = field(default_factory=dict)
+    ran: set[tuple[FunctionRef, int]] = field(default_factory=set)
+    """The functions that compiled code has run, each with the lines of statements that it reached."""
     made: Counter[ClassRef] = field(default_factory=Counter)
     """How many objects of each class, and of those that inherit from it, were made."""
     class_attributes: dict[ClassRef, dict[str, object]] = field(default_factory=dict)

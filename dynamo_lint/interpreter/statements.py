@@ -93,6 +93,8 @@ class Runner(Calls):
         for statement in body:
             self.step()
             self.current = self.header(statement, frame)
+            if self.trace is not None:
+                self.ran.add((frame.where, statement.lineno))
             run = getattr(self, f"_{type(statement).__name__}", None)
             if run is not None:
                 yield from run(statement, frame) or ()

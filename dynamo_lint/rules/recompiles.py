@@ -327,6 +327,10 @@ class Seen:
     """The lines whose assignments are all known."""
     followed: frozenset[str]
     """The compiled functions that a program calls more than once, and which is followed to its end."""
+    closed: frozenset[str]
+    """The compiled functions whose compile sites and calls are all in programs known to their end."""
+    ran: frozenset[tuple[str, int]]
+    """The functions that compiled code has run in some program, each with the lines that it reached."""
     several: frozenset[str]
     """The classes of which some program makes more than one object, by identity."""
     limit: int
@@ -367,8 +371,27 @@ def seen(tables: Tables, context: Context) -> Seen:
             for unit, count in run.calls.items()
             if count > 1 and not (run.weakened or run.tried)
         ),
+        _closed(found, sites),
+        frozenset().union(*(run.ran for run in found)),
         frozenset(kind.id for run in found for kind, count in run.made.items() if count > 1),
         context.recompile_limit,
+    )
+
+
+def _closed(found: Sequence[Run], sites: Mapping[str, set[tuple[str, int]]]) -> frozenset[str]:
+    """The compiled functions of which all compile sites are met, in programs known to their end."""
+    met: dict[str, set[tuple[str, int]]] = {}
+    open_ended = set[str]()
+    for run in found:
+        for event in run.met:
+            if event.compile is not None:
+                met.setdefault(event.unit, set()).add(event.compile.site.place)
+        if not run.whole or run.tried or run.cuts:
+            open_ended.update(run.calls)
+    return frozenset(
+        unit
+        for unit, places in met.items()
+        if unit not in open_ended and sites.get(unit, {("", 0)}) <= places
     )
 
 
@@ -394,7 +417,7 @@ def joined(findings: Iterable[Finding], shown: Iterable[Finding], told: Seen) ->
         shared.update(same)
         if not same and not any(_explains(other, one) for other in known):
             found.append(one)
-    kept = [one if n in shared else _unseen(one, told) for n, one in enumerate(known)]
+    kept = [one if n in shared else _unreached(_unseen(one, told), told) for n, one in enumerate(known)]
     return [*kept, *found]
 
 
@@ -404,6 +427,15 @@ def _unseen(known: Finding, told: Seen) -> Finding:
         return known
     made = any(key.startswith(f"{kind}.") for key in known.keys for kind in told.several)
     return known if made else replace(known, severity="note")
+
+
+def _unreached(known: Finding, told: Seen) -> Finding:
+    """A note on a line that changes state, if all programs are known to their end and none reaches it."""
+    if known.code not in _REBOUND or known.severity == "note" or known.unit not in told.closed:
+        return known
+    enters = any(symbol == known.symbol for symbol, _ in told.ran)
+    reaches = (known.symbol, known.span.line) in told.ran
+    return replace(known, severity="note") if enters and not reaches else known
 
 
 _COSTED = frozenset({"DYN101", "DYN102", "DYN106", "DYN109"})

@@ -494,6 +494,65 @@ def drive():
     return torch.compile(forward), [(X,)]
 
 
+# %% figures are kept while a switch is on, which the program turns
+
+STATS = {"gathered": 0}
+KEEPING = False
+
+
+def keep():
+    global KEEPING
+    KEEPING = True
+
+
+def gather(x):
+    y = torch.cat([x, x])
+    if KEEPING:
+        STATS["gathered"] += 1  # expect: DYN106 storm
+    return y
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return gather(x) * 2
+
+
+def drive():
+    keep()
+    net = torch.compile(Net(), backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
+# %% quiet: figures are kept only while a switch is on, and nobody turns it
+
+STATS = {"gathered": 0}
+KEEPING = False
+
+
+def keep():
+    global KEEPING
+    KEEPING = True
+
+
+def gather(x):
+    y = torch.cat([x, x])
+    if KEEPING:
+        STATS["gathered"] += 1  # expect: DYN106 storm note
+    return y
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return gather(x) * 2
+
+
+def drive():
+    net = torch.compile(Net(), backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
 # %% a global filled in on the first call
 TABLE = None
 
