@@ -244,9 +244,11 @@ class Cache:
             self.telling.update(guard.source for guard in broken)
             changed += broken
             differences.append(changed)
-        causes = _shortest(self._fresh(differences, failing) or differences)
+        causes = min(
+            self._fresh(differences, failing) or differences, key=lambda fails: len(fails), default=[]
+        )
         while differences and (left := _without(differences, causes)) and all(left):
-            causes = causes + _shortest(left)  # these ask for a compile even if the rest stays as it was
+            causes = causes + left[0]  # the newest would fail even if the rest stayed as it was
         return causes
 
     def _fresh(
@@ -326,11 +328,6 @@ class Cache:
                 axes.append(f"s{size}" if turns else size)
             pattern.append(tuple(axes))
         self.entries.append(Entry(tuple(pattern), dict(modes), called, guards, burned, unguarded))
-
-
-def _shortest(differences: list[list[str | Guard]]) -> list[str | Guard]:
-    """The checks of the entry in which the fewest fail, the newest of several; none of no entry."""
-    return min(differences, key=lambda changed: len(changed), default=[])
 
 
 def _without(differences: list[list[str | Guard]], causes: list[str | Guard]) -> list[list[str | Guard]]:

@@ -9,7 +9,7 @@ import itertools
 import math
 import numbers
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, cycle, islice, repeat
@@ -74,6 +74,13 @@ _TAKING_SOURCES = frozenset(
     | {"filterfalse", "takewhile", "dropwhile", "starmap", "accumulate", "reduce", "zip_longest", "islice"}
 )
 """Functions of Python that hand on what they are given."""
+_CHOOSING: Mapping[str, Callable[[Callable[[object], bool], Iterable[object]], Iterable[object]]] = {
+    "filter": filter,
+    "filterfalse": itertools.filterfalse,
+    "takewhile": itertools.takewhile,
+    "dropwhile": itertools.dropwhile,
+}
+"""Functions of Python that let some items through."""
 _TAKING_ALL = frozenset({"any", "all", "sum", "min", "max", "list", "tuple", "set", "frozenset", "sorted"})
 """Functions of Python that run through what they are given."""
 _REFLECTION = frozenset(
@@ -978,36 +985,30 @@ class Library(Compiled):
 
     def _chosen(self, name: str, asks: object, items: object, site: Site) -> object:
         """The items that a function lets through, such as `filter`; not known if one answer is not."""
-        passed: list[object] = []
-        for item in islice(self.each(items), LONGEST):
-            answer = item if asks is None else self.invoke(asks, [item], {}, site)
-            holds = self.truth(answer)
-            if holds is None:
-                return UNKNOWN
-            if name == "takewhile" and not holds:
-                break
-            if name == "dropwhile" and not holds:
-                name = "all that follow"
-            if name in {"takewhile", "all that follow"} or holds == (name == "filter"):
-                passed.append(item)
-        return iter(passed)
+        answers: list[bool | None] = []
+
+        def lets_through(item: object) -> bool:
+            answers.append(self.truth(item if asks is None else self.invoke(asks, [item], {}, site)))
+            return bool(answers[-1])
+
+        passed = [*_CHOOSING[name](lets_through, islice(self.each(items), LONGEST))]
+        return UNKNOWN if None in answers else iter(passed)
 
     def _folded(self, name: str, arguments: list[object], keywords: dict[str, object], site: Site) -> object:
         """The value that `reduce` makes of some items, or each step of it, as `accumulate` gives them."""
         function, items, start = (*arguments, MISSING, MISSING, MISSING)[:3]
         if name == "accumulate":
-            function, items = items, function
-            start = keywords.get("initial", start)
+            function, items, start = keywords.get("func", items), function, keywords.get("initial", start)
         if items is MISSING or function is None:
             return UNKNOWN
-        steps: list[object] = [] if start is MISSING else [start]
-        for item in islice(self.each(items), LONGEST):
-            if not steps:
-                steps.append(item)
-            elif function is MISSING:
-                steps.append(self.binary(steps[-1], ast.Add(), item))
-            else:
-                steps.append(self.invoke(function, [steps[-1], item], {}, site))
+
+        def combine(before: object, item: object) -> object:
+            if function is MISSING:
+                return self.binary(before, ast.Add(), item)
+            return self.invoke(function, [before, item], {}, site)
+
+        first = [] if start is MISSING else [start]
+        steps = [*itertools.accumulate(chain(first, islice(self.each(items), LONGEST)), combine)]
         return iter(steps) if name == "accumulate" else steps[-1] if steps else UNKNOWN
 
     def _endless(self, name: str, first: object, arguments: list[object]) -> object:

@@ -94,12 +94,20 @@ class Runner(Calls):
             self.step()
             self.current = self.header(statement, frame)
             if self.trace is not None:
-                self.ran.add((frame.where, statement.lineno))
+                self.reach(statement, frame)
             run = getattr(self, f"_{type(statement).__name__}", None)
             if run is not None:
                 yield from run(statement, frame) or ()
             elif not isinstance(statement, _WITHOUT_EFFECT):
                 self.give_up(self.current, f"a statement of the kind {type(statement).__name__}")
+
+    def reach(self, statement: ast.stmt, frame: Frame) -> None:
+        """Note the lines of a statement of compiled code, and of a compound one those before its body."""
+        if (frame.where, statement.lineno) in self.ran:
+            return
+        body: list[ast.stmt] = getattr(statement, "body", [])
+        end = max(body[0].lineno - 1, statement.lineno) if body else statement.end_lineno or statement.lineno
+        self.ran.update((frame.where, line) for line in range(statement.lineno, end + 1))
 
     def header(self, statement: ast.stmt, frame: Frame) -> Site:
         """The place of a statement, or of what a compound one asks first."""

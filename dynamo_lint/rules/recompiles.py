@@ -430,8 +430,8 @@ def _unseen(known: Finding, told: Seen) -> Finding:
 
 
 def _unreached(known: Finding, told: Seen) -> Finding:
-    """A note on a line that changes state, if all programs are known to their end and none reaches it."""
-    if known.code not in _REBOUND or known.severity == "note" or known.unit not in told.closed:
+    """A note on a line of compiled code that changes state, if no program reaches it and all are known."""
+    if known.code not in _REBOUND - {"DYN102"} or known.severity == "note" or known.unit not in told.closed:
         return known
     enters = any(symbol == known.symbol for symbol, _ in told.ran)
     reaches = (known.symbol, known.span.line) in told.ran

@@ -403,6 +403,34 @@ def drive():
         yield train(model, optimizer, step)
 
 
+# %% a rate that a schedule moves, beside counts that the first step makes for each parameter
+class Counting(torch.optim.Optimizer):
+    def __init__(self, params, lr=0.1, beta=0.9):
+        super().__init__(params, dict(lr=lr, beta=beta))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in filter(lambda p: p.grad is not None, group["params"]):
+                state = self.state[p]  # expect: DYN105 once
+                if len(state) == 0:
+                    state["steps"] = 0
+                    state["mean"] = torch.zeros_like(p)
+                steps = state["steps"] + 1
+                state["mean"].mul_(0.9).add_(p.grad)
+                p.add_(state["mean"] / (1 - group["beta"] ** steps), alpha=-group["lr"])
+                state["steps"] = steps  # expect: DYN101 per-value
+
+
+def drive():
+    model = nn.Linear(4, 4)
+    optimizer = Counting(model.parameters())
+    step = torch.compile(optimizer.step)
+    for n in range(12):
+        optimizer.param_groups[0]["lr"] = 0.1 / (1 + n)  # expect: DYN102 storm
+        yield train(model, optimizer, step)
+
+
 # %% a list that a plain object with a compiled method grows
 class Runner:
     def __init__(self):
