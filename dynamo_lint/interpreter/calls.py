@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Function
 from dynamo_lint.interpreter.compiled import HOOKS
+from dynamo_lint.interpreter.guards import Trace
 from dynamo_lint.interpreter.library import SPECIAL, Library
 from dynamo_lint.interpreter.model import (
     MISSING,
@@ -15,6 +16,7 @@ from dynamo_lint.interpreter.model import (
     Begun,
     ClassObject,
     Closure,
+    CompileCall,
     Decorated,
     External,
     Failed,
@@ -176,6 +178,17 @@ class Calls(Library):
             frame.names |= self._defaults(closure) | _of_lambda(closure.body, arguments, keywords)
             self.entering(closure, frame)
             return self.value(closure.body.body, frame)
+        hidden = closure.disabled or closure.operator
+        under = self.under if self.trace is None and not hidden else None
+        if under is not None and self._is_frame(closure, under):
+            return self.call_compiled(closure, under, arguments, keywords, site or self.current)
+        edge = self.current.where, self.current.node.lineno, closure.where
+        trace = self.trace
+        doubted = hidden or self.doubt
+        if trace is not None and trace.frames and not doubted and (trace.version, edge) in self.splits.apart:
+            if self.can_resume(trace):
+                return self._apart(trace, closure, arguments, keywords, site or self.current)
+            self.split()
         body = self.bodies.of(closure.where)
         endless = self.doubt > 0 and self.active[closure.where] >= RECURSION
         if body is None or self.depth >= DEEPEST or endless:
@@ -187,7 +200,7 @@ class Calls(Library):
             self.entered[closure.where] = Begun(len(self.met), self.doubt > 0, site or self.current)
         function = self.project.function(closure.where)
         owner = self.project.owner(closure.where)
-        frame = Frame(closure.where, outer=closure.outer, owner=owner, called=site)
+        frame = Frame(closure.where, outer=closure.outer, owner=owner, called=site, edge=edge)
         given = [closure.receiver, *arguments] if closure.receiver is not None else arguments
         frame.names |= _bound(function, given, keywords, self._defaults(closure))
         frame.traced = self.trace is not None
@@ -197,10 +210,11 @@ class Calls(Library):
             return running
         self.depth += 1
         self.active[closure.where] += 1
-        trace, current = self.trace, self.current
-        if (closure.disabled or closure.operator) and trace is not None:
-            trace.compiles = trace.compiles and closure.operator
-            self.trace, frame.traced = None, False
+        around, current = (self.trace, self.under), self.current
+        if hidden:
+            self.trace, self.under, frame.traced = None, None, False
+        if self.trace is not None:
+            self.trace.frames.append(frame)
         try:
             for _ in running:
                 pass
@@ -213,8 +227,40 @@ class Calls(Library):
         finally:
             self.depth -= 1
             self.active[closure.where] -= 1
-            self.trace, self.current = trace, current
+            if self.trace is not None and self.trace.frames[-1:] == [frame]:
+                self.trace.frames.pop()
+            if hidden:
+                self.trace, self.under = around
+            self.current = current
+        if closure.disabled:
+            self.split()
         return frame.result
+
+    def _is_frame(self, closure: Closure, call: CompileCall) -> bool:
+        """Whether Dynamo compiles the call of a function that stands in a frame which it has left."""
+        if closure.where in self.splits.lost or self.bodies.is_generator(closure.where):
+            return False
+        return not self.cache_of(closure, call).left
+
+    def _apart(
+        self,
+        trace: Trace,
+        closure: Closure,
+        arguments: list[object],
+        keywords: dict[str, object],
+        site: Site,
+    ) -> object:
+        """Call a function in which the graph breaks: the frame around it ends there, and is resumed."""
+        given = [self.use_raw(self.kept(one)) for one in arguments]
+        named = {name: self.use_raw(self.kept(one)) for name, one in keywords.items()}
+        self.leave_frame(trace)
+        self.under, before = trace.compile, self.under
+        try:
+            result = self.run(closure, given, named, site)
+        finally:
+            self.under = before
+        self.resume_frame(trace)
+        return result
 
     def _defaults(self, closure: Closure) -> dict[str, object]:
         """The defaults of a function: Dynamo takes the integers among them for constants."""
@@ -266,12 +312,13 @@ class Calls(Library):
     ) -> object:
         """Run what a module or function does, uncompiled; parts of it may be compiled."""
         if self.trace is not None and self.is_kept_out(target):
-            trace, self.trace = self.trace, None
-            trace.compiles = False  # Dynamo breaks the graph
+            before, (self.trace, self.under) = (self.trace, self.under), (None, None)
             try:
-                return self.run_eagerly(target, arguments, keywords, site)
+                result = self.run_eagerly(target, arguments, keywords, site)
             finally:
-                self.trace = trace
+                self.trace, self.under = before
+            self.split()
+            return result
         if not isinstance(target, Object):
             return self.invoke(target, arguments, keywords, site)
         if self.trace is not None and target is not self.trace.names.get("self"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 from dynamo_lint.interpreter.expressions import Expressions
 from dynamo_lint.interpreter.filters import FILTERS, OPTION, entries, of_modes, of_tensor
@@ -118,7 +119,7 @@ class Compiled(Expressions):
             raise Failed(RAISED, Met("swallowed", site, site, self.unit_of(target), self.doubt > 0, call))
         if suppressing is not None:
             self.note("suppressing", suppressing, site, target, call)
-        return self._guarded(target, call, arguments, keywords, site)
+        return self.call_compiled(target, call, arguments, keywords, site)
 
     def _skipped(
         self,
@@ -139,7 +140,7 @@ class Compiled(Expressions):
                 result = self.invoke(part, [result, *arguments[1:]], keywords, site)
         return result
 
-    def _guarded(
+    def call_compiled(
         self,
         target: object,
         call: CompileCall,
@@ -148,82 +149,194 @@ class Compiled(Expressions):
         site: Site,
     ) -> object:
         """Look a call up in the cache of what it calls, compile it if nothing fits, and run it."""
-        static = call.keyword("dynamic") is False or self.settings.get(AUTOMATIC, (None, None))[0] is False
-        dynamic = call.keyword("dynamic") is True
-        tensors = [one for one in (*arguments, *keywords.values()) if isinstance(one, Tensor)]
-        code, cache = self.code_of(target, call), self.cache_of(target, call)
-        cache.instances.add(id(target))
         function, names = self.arguments_of(target, arguments, keywords)
-        self._passing(site, [*enumerate(arguments), *keywords.items()])
-        modes = self.modes()
+        before = self.trace, self.current, self.under
+        if self.under is None:
+            self._passing(site, [*enumerate(arguments), *keywords.items()])
+        self.trace, self.under = None, None
+        code = self.code_of(target, call)
+        cache = self.cache_of(target, call)
+        if (function.where if isinstance(function, Closure) else code) in self.splits.lost:
+            self.note("compiled", site, site, target, call)
+            self.under = call
+        else:
+            cache.instances.add(id(target))
+            tensors = [one for one in (*arguments, *keywords.values()) if isinstance(one, Tensor)]
+            trace = Trace(cache, function, names, site, call, target, code, tensors)
+            trace.apart = before[2] is not None
+            if not self._begin(trace):
+                self.trace, self.current, self.under = before
+                return Tensor()  # torch raises
+            owner = names.get("self")
+            if isinstance(owner, Object):
+                trace.sources[id(owner)] = (owner, Source("argument", "self", static=self.is_module(owner)))
+        try:
+            result = self.run_eagerly(target, arguments, keywords, site)
+        finally:
+            last, self.trace = self.trace, None
+            if last is not None:
+                self._end(last)
+            self.trace, self.current, self.under = before
+        return result.value if isinstance(result, Sourced) else result
 
-        def resolve(source: Source) -> object:
-            return self.resolve(source, function, names)
+    def _begin(self, trace: Trace) -> bool:
+        """Look for what serves a call, and trace it; false if nothing does and a stance forbids to compile.
 
+        Notes why the call compiles, if it does.
+        """
+        call, cache, site, target = trace.compile, trace.cache, trace.called, trace.target
+        trace.static = call.keyword("dynamic") is False or self.settings.get(AUTOMATIC, (None,))[0] is False
+        trace.dynamic = call.keyword("dynamic") is True
+        trace.modes = self.modes()
+        modes, tensors, resolve = trace.modes, trace.tensors, partial(self._value_at, trace)
         self.steps += sum(len(entry.guards) for entry in cache.entries) // 8  # each of them may be checked
         skips = self.on(SKIPS)
         entry = cache.fitting(tensors, modes, resolve, skips=skips)
         if skips and entry is None:
-            return Tensor()  # torch raises
+            return False
         unchecked = cache.skipped(entry, resolve, skips=skips) if entry is not None else []
-        self.skipped += [self._recompile(one, target, function, call, site, names) for one in unchecked]
-        for what in entry.unseen(tensors, modes) if entry is not None else ():
-            self.note(UNGUARDED + what, site, site, target, call)
-        if not cache.entries and code in self.begun:
-            self.note("reset", self.resets[-1] if self.resets else call.site, site, target, call)
-        self.begun[code] = target
-        self.resets.clear()
+        self.skipped += [self._recompile(one, trace) for one in unchecked]
+        if entry is not None and trace.resumed is None:
+            for what in entry.unseen(tensors, modes):
+                self.note(UNGUARDED + what, site, site, target, call)
+        if trace.resumed is None:
+            if not cache.entries and trace.code in self.begun and not trace.apart:
+                self.note("reset", self.resets[-1] if self.resets else call.site, site, target, call)
+            self.begun[trace.code] = target
+            self.resets.clear()
         failures = cache.failures(tensors, modes, resolve) if entry is None else []
-        for guard in self._failing(failures, cache, target, call, site, static):
-            self.recompiles.append(self._recompile(guard, target, function, call, site, names))
-        trace = Trace(cache, entry is None, function, names, static, dynamic, site, call)
-        owner = names.get("self")
-        if isinstance(owner, Object):
-            trace.sources[id(owner)] = (owner, Source("argument", "self", static=self.is_module(owner)))
-        before, self.trace = (self.trace, self.current), trace
-        try:
-            result = self.run_eagerly(target, arguments, keywords, site)
-        finally:
-            self.trace, self.current = before
-            if entry is None:
-                guards, unguarded = self._filtered(trace, call, resolve)
-                cache.keys |= {one.source: self.keys_of(one.source, function, names) for one in guards}
-                cache.add(
-                    tensors, modes, site, guards, trace.burned, unguarded, static=static, dynamic=dynamic
-                )
-        if entry is not None and not unchecked:
-            self._compare(entry, trace, target, call, site)
-        return result.value if isinstance(result, Sourced) else result
+        self.recompiles += [self._recompile(guard, trace) for guard in self._failing(failures, trace)]
+        trace.serves, trace.compiles, trace.unchecked = entry, entry is None, bool(unchecked)
+        earlier = [n for n, other in enumerate(cache.entries) if other is entry]
+        number = earlier[0] if earlier else len(cache.entries)
+        trace.version = (cache.key, number)
+        self.trace = trace
+        return True
 
-    def _failing(
-        self,
-        failures: list[str | Guard],
-        cache: Cache,
-        target: object,
-        call: CompileCall,
-        site: Site,
-        static: bool,
-    ) -> list[Guard]:
+    def _value_at(self, trace: Trace, source: Source) -> object:
+        """The value at a source, as a trace began."""
+        return self.resolve(source, trace.entry, trace.names)
+
+    def _end(self, trace: Trace) -> None:
+        """Keep what was compiled, or notice what is no longer as it was then."""
+        if trace.pending:
+            if not trace.frames:
+                return  # the break was in the last statement: nothing is behind it
+            self.go_on(trace)
+            self.trace = None
+        if trace.serves is not None:
+            if not trace.unchecked:
+                self._compare(trace.serves, trace)
+            return
+        if not trace.computes and (trace.resumed is not None or trace.apart):
+            trace.cache.left = True
+            return
+        resolve = partial(self._value_at, trace)
+        guards, unguarded = self._filtered(trace, trace.compile, resolve)
+        trace.cache.keys |= {one.source: self.keys_of(one.source, trace.entry, trace.names) for one in guards}
+        trace.cache.add(
+            trace.tensors,
+            trace.modes,
+            trace.called,
+            guards,
+            trace.burned,
+            unguarded,
+            static=trace.static,
+            dynamic=trace.dynamic,
+        )
+
+    # --- graph breaks -----------------------------------------------------------------------------------
+
+    def split(self) -> None:
+        """End the graph at the current line: what is behind it is compiled apart, where that is known."""
+        trace = self.trace
+        if trace is None or trace.ended or self.doubt or trace.compile.keyword("fullgraph") is True:
+            return
+        if self.can_resume(trace):
+            self.leave_frame(trace)
+            self.resume_frame(trace)
+            return
+        self.splits.learn(trace.version, trace.frames)
+        entry = trace.entry
+        if not isinstance(entry, Closure):
+            self.splits.lost.add(trace.code)
+        trace.ended, trace.compiles = True, False
+
+    def can_resume(self, trace: Trace) -> bool:
+        """Whether the current line is one behind which a compiled frame can be resumed."""
+        if trace.ended or trace.compile.keyword("fullgraph") is True or len(trace.frames) != 1:
+            return False
+        (frame,) = trace.frames
+        return not frame.held and frame.where == self.current.where and isinstance(trace.entry, Closure)
+
+    def leave_frame(self, trace: Trace) -> None:
+        """End the trace of a frame: what it hands to the rest of it is guarded."""
+        frame, end = trace.frames[0], self.current.node.end_lineno or self.current.node.lineno
+        for name, lines in self.bodies.mentions(frame.where).read.items():
+            held = frame.names.get(name)
+            if isinstance(held, Sourced) and name not in frame.carried and max(lines) > end:
+                self.use(held, symbolic=True)
+        self.trace = None
+        self._end(trace)
+
+    def resume_frame(self, trace: Trace) -> None:
+        """Trace the rest of a frame behind the current line as a function of its own."""
+        line, before = self.current.node.lineno, trace.resumed
+        place = (line, before[1] + 1 if before is not None and before[0] == line else 0)
+        self.trace = Trace(
+            self.cache_of(trace.target, trace.compile, place),
+            trace.entry,
+            {},
+            trace.called,
+            trace.compile,
+            trace.target,
+            trace.code,
+            resumed=place,
+            apart=trace.apart,
+            frames=[*trace.frames],
+            entered=True,
+            pending=True,
+        )
+
+    def go_on(self, trace: Trace) -> None:
+        """Look for what serves the rest of a frame, once the statement at which its graph broke is done."""
+        trace.pending = False
+        if trace.cache.left:
+            self.trace, self.under = None, trace.compile
+            return
+        frame = trace.frames[0]
+        trace.names = {name: self.use_raw(value) for name, value in frame.names.items()}
+        frame.names |= trace.names
+        frame.carried = {*trace.names}
+        if not self._begin(trace):
+            self.trace = None
+
+    def _failing(self, failures: list[str | Guard], trace: Trace) -> list[Guard]:
         """Note why a call compiles, or that it does not; the guards that each ask for a compile."""
         why = next((failure for failure in failures if isinstance(failure, str)), None)
         changed = self.settings.get(why, (None, None))[1] if why is not None else None
-        modes = self.modes()
-        states = tuple(({modes[why]: site} | cache.states(why)).items()) if why in modes else ()
-        self.note(why or "compiled", changed or site, site, target, call, static and why == SIZES, states)
+        modes, site = trace.modes, trace.called
+        states: tuple[tuple[object, Site], ...] = ()
+        if why is not None and why in modes:
+            states = tuple(({modes[why]: site} | trace.cache.states(why)).items())
+        if trace.resumed is None:
+            static = trace.static and why == SIZES
+            self.note(why or "compiled", changed or site, site, trace.target, trace.compile, static, states)
         guards = [failure for failure in failures if isinstance(failure, Guard)]
         telling = _telling(guards)
         # Tensors that change together, each in several respects, ask for one compile.
         of_tensors = sorted(guards, key=lambda guard: OF_TENSORS.index(guard.what))[:1] if not telling else []
         return telling or (of_tensors if why is None else [])
 
-    def _compare(self, entry: Entry, trace: Trace, target: object, call: CompileCall, site: Site) -> None:
+    def _compare(self, entry: Entry, trace: Trace) -> None:
         """Notice what is no longer as it was when the code was compiled that serves a call."""
         for fact, (what, found, use, owner) in trace.burned.items():
             if fact in entry.burned and entry.burned[fact][1] != found:
                 hooks = owner.hooks if isinstance(owner, Object) and fact[1] == HOOKS else []
                 hook = hooks[-1] if hooks else None
                 doubt = self.doubt > 0 or (hook is not None and hook.doubt)
-                self.stale.append(Stale(what, use, site, self.unit_of(target), doubt, call, hook))
+                unit = self.unit_of(trace.target)
+                self.stale.append(Stale(what, use, trace.called, unit, doubt, trace.compile, hook))
 
     def _filtered(
         self, trace: Trace, call: CompileCall, resolve: Resolve
@@ -266,20 +379,9 @@ class Compiled(Expressions):
         before, count = self.passed.get(site.place, (plain, 0))
         self.passed[site.place] = (plain, count + 1) if known and before == plain else (None, 0)
 
-    def _recompile(
-        self,
-        guard: Guard,
-        target: object,
-        function: object,
-        call: CompileCall,
-        site: Site,
-        names: Mapping[str, object],
-    ) -> Recompile:
+    def _recompile(self, guard: Guard, trace: Trace) -> Recompile:
         """Describe the state behind a guard that does not hold."""
-
-        def resolve(source: Source) -> object:
-            return self.resolve(source, function, names)
-
+        function, resolve = trace.entry, partial(self._value_at, trace)
         holder, key = self._holder(guard, resolve)
         since = [
             write
@@ -291,8 +393,8 @@ class Compiled(Expressions):
         other = isinstance(root, Object) and root is not guard.root and self.is_module(root)
         return Recompile(
             guard,
-            self.unit_of(target),
-            site,
+            self.unit_of(trace.target),
+            trace.called,
             tuple(since),
             self.writes.setdefault((id(holder), key), []),
             isinstance(function, Closure) and function is not guard.entry,
@@ -300,14 +402,16 @@ class Compiled(Expressions):
             guard.doubt
             or self.doubt > 0
             or any(write.doubt for write in since)
-            or (guard.dropped is not False and not self._decides(guard, resolve(guard.source))),
+            or (guard.dropped is not False and not self._decides(guard, resolve(guard.source)))
+            or (guard.source.root == "local" and is_stand_in(resolve(guard.source))),
             resolve(guard.source),
             holder,
             key,
-            self.cache_of(target, call),
-            call,
-            self.keys_of(guard.source, function, names),
+            trace.cache,
+            trace.compile,
+            self.keys_of(guard.source, function, trace.names),
             len(self.met),
+            trace.resumed[0] if trace.resumed is not None else None,
         )
 
     def _decides(self, guard: Guard, value: object) -> bool:
@@ -404,12 +508,16 @@ class Compiled(Expressions):
                 return self.unit_of(function)
         return ""
 
-    def cache_of(self, target: object, call: CompileCall) -> Cache:
-        """The compiled versions that a call may use: those of its backend, or its own alone."""
+    def cache_of(self, target: object, call: CompileCall, resumed: tuple[int, int] | None = None) -> Cache:
+        """The compiled versions that a call may use: those of its backend, or its own alone.
+
+        With `resumed`, those of the part of it that goes on behind a graph break.
+        """
         backend = call.keyword("backend")
         alone = call.keyword("isolate_recompiles") is True
         own = id(call) if alone else id(backend) if not isinstance(backend, str | None) else ""
-        return self.caches.setdefault(f"{self.code_of(target, call)} {own}", Cache(unit=self.unit_of(target)))
+        key = f"{self.code_of(target, call)} {own} {resumed or ''}"
+        return self.caches.setdefault(key, Cache(unit=self.unit_of(target), key=key))
 
     def code_of(self, target: object, call: CompileCall) -> str:
         """Identity of the code that a call runs; of the object, if that is compiled alone."""

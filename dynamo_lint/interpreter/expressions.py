@@ -159,6 +159,8 @@ class Expressions(Tracing):
         return node.value if isinstance(node.value, PLAIN) else UNKNOWN
 
     def _Name(self, node: ast.Name, frame: Frame) -> object:
+        if self.trace is not None and node.id in frame.carried:
+            self.trace.reads[node.id] = Site(frame.where, node)
         return self.lookup(node.id, frame)
 
     def _Call(self, node: ast.Call, frame: Frame) -> object:
@@ -169,9 +171,7 @@ class Expressions(Tracing):
 
     def _NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> object:
         value = self.value(node.value, frame)
-        while frame.comprehension and frame.outer is not None:
-            frame = frame.outer
-        self.bind(node.target, value, frame)
+        self.bind(node.target, value, function_of(frame))
         return value
 
     def _Lambda(self, node: ast.Lambda, frame: Frame) -> object:
@@ -379,6 +379,8 @@ class Expressions(Tracing):
     def tracked(self, result: object, inputs: Iterable[object]) -> object:
         """A tensor that requires a gradient if any tensor that it is made of does."""
         if isinstance(result, Tensor):
+            if self.trace is not None:
+                self.trace.computes = True
             known = [one.grad for one in inputs if isinstance(one, Tensor)]
             off = self.modes().get(GRADIENTS) in {"no_grad", "inference_mode"}
             result.grad = False if off else True if True in known else None if None in known else False
@@ -649,7 +651,12 @@ class Expressions(Tracing):
     ) -> Iterator[object]:
         if not generators:
             self.doubt += doubt
-            value = self.value(element, frame)
+            around = function_of(frame)
+            around.held += 1
+            try:
+                value = self.value(element, frame)
+            finally:
+                around.held -= 1
             self.doubt -= doubt
             yield value
             return
@@ -880,6 +887,13 @@ class Expressions(Tracing):
 
 
 _STATEFUL = (Object, Closure, Wrapper, Partial, Decorated, Unwrapped)
+
+
+def function_of(frame: Frame) -> Frame:
+    """The frame of the function that a comprehension belongs to."""
+    while frame.comprehension and frame.outer is not None:
+        frame = frame.outer
+    return frame
 
 
 def _inside(frame: Frame) -> Frame:

@@ -26,6 +26,7 @@ from dynamo_lint.interpreter.model import (
     Site,
     guarded_part,
 )
+from dynamo_lint.interpreter.splits import Splits
 from dynamo_lint.interpreter.stage import Failing
 from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.models.drivers import MODULES, NAMES
@@ -43,6 +44,8 @@ _MOST = 400
 """Functions interpreted in one project."""
 _STEPS = 240_000
 """Steps after which no other is begun."""
+_PASSES = 6
+"""Times that a program is run, each with what the last has shown of the frames that Dynamo cuts."""
 _PROBE = "probe_"
 _ENOUGH = 3
 """Assignments after which a guard on the value would have failed."""
@@ -111,8 +114,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
         if number >= _MOST or steps > _STEPS:
             yield _not_begun(tables, root)
             continue
-        stage = Runner(tables.project, tables.bodies, failing, disabled, tables.torch_version)
-        _run(stage, root)
+        stage = _interpreted(tables, root, failing, disabled)
         stage.recompiles = [_of_changes(one) for one in stage.recompiles]
         whole = not (stage.unended or stage.cut_at is not None or is_rehearsal(root))
         done.update(stage.entered)
@@ -149,6 +151,31 @@ def _runs(tables: Tables) -> Iterator[Run]:
             stage.entered,
             tuple(stage.pinned.values()),
         )
+
+
+def _interpreted(
+    tables: Tables, root: FunctionRef, failing: Failing, disabled: Mapping[FunctionRef | ClassRef, str]
+) -> Runner:
+    """A program that has run, again as long as it shows where Dynamo cuts frames otherwise than was known."""
+    splits = Splits(_breaking(tables), {*tables.eager})
+    steps = 0
+    for _ in range(_PASSES):
+        known = splits.size
+        stage = Runner(tables.project, tables.bodies, failing, disabled, tables.torch_version, splits)
+        _run(stage, root)
+        steps += stage.steps
+        if splits.size == known or steps > _STEPS:
+            break
+    return stage
+
+
+def _breaking(tables: Tables) -> dict[FunctionRef, frozenset[int]]:
+    """By function, the lines at which every call of it breaks the graph."""
+    found: dict[FunctionRef, set[int]] = {}
+    for one in tables.breaks:
+        if one.usual and not one.raises and one.effect in {"break", "eager"}:
+            found.setdefault(one.hot.function, set()).add(one.position.line)
+    return {function: frozenset(lines) for function, lines in found.items()}
 
 
 def _of_changes(one: Recompile) -> Recompile:

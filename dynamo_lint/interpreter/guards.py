@@ -11,6 +11,7 @@ from dynamo_lint.interpreter.model import (
     UNKNOWN,
     CompileCall,
     Elements,
+    Frame,
     Hook,
     Object,
     Site,
@@ -21,6 +22,7 @@ from dynamo_lint.interpreter.model import (
     is_stand_in,
 )
 from dynamo_lint.interpreter.sizes import Shape
+from dynamo_lint.interpreter.splits import Version
 from dynamo_lint.state.model import Key
 
 SIZES = "sizes"
@@ -170,10 +172,14 @@ class Cache:
     """The number that a source gave when code was compiled; MISSING once it has given another."""
     unit: str = ""
     """Identity of the function."""
+    key: str = ""
+    """Identity of the code and of what else tells one cache from another."""
     instances: set[int] = field(default_factory=set)
     """Those that were called, by identity."""
     keys: dict[Source, tuple[Key, ...]] = field(default_factory=dict)
     """The keys of the sources of all guards, each by the class that was compiled."""
+    left: bool = False
+    """Dynamo has found nothing to compile in it, and does not look again."""
     unknown: set[Source] = field(default_factory=set)
     """The sources that led to a value of which nothing is known in some call."""
     kept: dict[tuple[object, ...], bool | None] = field(default_factory=dict)
@@ -386,18 +392,44 @@ class Trace:
     """One call of compiled code."""
 
     cache: Cache
-    compiles: bool
-    """No entry of the cache fits: this call compiles."""
     entry: object
     """The function that is compiled; None if it has no code in the project."""
     names: Mapping[str, object]
     """The arguments."""
-    static: bool
-    """Numbers never become symbols."""
-    dynamic: bool
-    """Numbers are symbols from the first call."""
     called: Site
     compile: CompileCall
+    target: object
+    """The module or function that is called."""
+    code: str
+    """Identity of its code."""
+    tensors: Sequence[Tensor] = ()
+    """Those among the arguments."""
+    resumed: tuple[int, int] | None = None
+    """It goes on behind a graph break: the line, and how many there were at it before."""
+    pending: bool = False
+    """The statement at which the graph broke is not done."""
+    apart: bool = False
+    """It is a call in a frame that Dynamo has left, or behind a graph break."""
+    compiles: bool = True
+    """No entry of the cache fits: this call compiles."""
+    serves: Entry | None = None
+    """The entry that fits."""
+    version: Version = ("", 0)
+    unchecked: bool = False
+    """That is so because some guards of it are not checked."""
+    static: bool = False
+    """Numbers never become symbols."""
+    dynamic: bool = False
+    """Numbers are symbols from the first call."""
+    modes: Mapping[str, object] = field(default_factory=dict)
+    reads: dict[str, Site] = field(default_factory=dict)
+    """Where it first reads a name that it was handed behind a graph break."""
+    computes: bool = False
+    """There is an operation on a tensor in it: Dynamo keeps nothing of a frame without one."""
+    frames: list[Frame] = field(default_factory=list)
+    """The frame that is compiled, and those of the calls in it that are under way."""
+    ended: bool = False
+    """Dynamo does not trace the rest of it, and where it goes on is not known."""
     entered: bool = False
     """The compiled function itself has begun."""
     sources: dict[int, tuple[object, Source]] = field(default_factory=dict)
@@ -438,6 +470,8 @@ class Recompile:
     """Its names in the tables: as an attribute of each object on the way to it, the nearest first."""
     time: int
     """How many compiled calls there had been."""
+    resumed: int | None = None
+    """The line of the graph break behind which the code stands that is compiled."""
 
     @property
     def written(self) -> int:

@@ -107,6 +107,11 @@ EXIT_STACK = "contextlib.ExitStack"
 SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
 
+_WHOLE = frozenset(
+    f"torch.{name}" for name in ("uint8", "int8", "int16", "short", "int32", "int", "int64", "long")
+)
+"""The dtypes of whole numbers."""
+
 
 class Library(Compiled):
     """A stage that knows libraries."""
@@ -150,6 +155,8 @@ class Library(Compiled):
     ) -> object:
         """Run a module of a library: those that it holds, one after the other, and guard on what it reads."""
         kind = target.kind.rpartition(".")[2] if isinstance(target.kind, str) else ""
+        if self.trace is not None:
+            self.trace.computes = True
         if target.kind == "weakref.ref":
             return self.attribute(target, "referent", site)
         for name in ("p", "training") if kind in NAMES["training"] else ():
@@ -240,7 +247,7 @@ class Library(Compiled):
                 if self.trace is None:
                     module.hooks.append(hook)
                 else:
-                    self.trace.compiles = False  # Dynamo breaks the graph
+                    self.split()
                 return hook
             case _ if isinstance(module.kind, str) and module.kind.startswith(OPTIMIZERS):
                 return self._of_optimizer(module, name)
@@ -355,8 +362,10 @@ class Library(Compiled):
             self._leaves_graph()
             if name == "tolist":
                 count = tensor.shape[0] if tensor.shape is not None and len(tensor.shape) == 1 else None
-                return UNKNOWN if count is None else [self.measured() for _ in range(min(count, LONGEST))]
-            return self.measured()
+                if count is None:
+                    return UNKNOWN
+                return [self.measured(tensor) for _ in range(min(count, LONGEST))]
+            return self.measured(tensor)
         result = sizes.method(tensor, name, given, named)
         if name == "size" and result is UNKNOWN and given:
             return Size(SOME)
@@ -370,19 +379,24 @@ class Library(Compiled):
         trace = self.trace
         if trace is None or self.on(f"{CONFIGURATION}.capture_scalar_outputs"):
             return
-        if trace.compile.keyword("fullgraph") is not True:  # which captures numbers
+        if trace.compile.keyword("fullgraph") is True:  # which captures numbers
+            trace.compiles = False
+        else:
             self.end_graph("DYN402")
-        trace.compiles = False
 
-    def measured(self) -> Measured:
-        """A number that tensors decide."""
+    def measured(self, tensor: Tensor | None = None, *, whole: bool = False) -> Measured | Size:
+        """A number that tensors decide: that of a tensor is of its dtype, others are fractions or `whole`."""
         self.draws += 1
+        if whole or (tensor is not None and tensor.dtype in _WHOLE):
+            return Size(1 + self.draws)
         return Measured(1 + self.draws / 64)
 
     def _operands(
         self, name: str, arguments: list[object], keywords: dict[str, object]
     ) -> tuple[list[object], dict[str, object]]:
         """The operands of a function of torch: integers may be symbols, floats only in plain arithmetic."""
+        if self.trace is not None:
+            self.trace.computes = True
         return (
             [self._operand(name, one) for one in arguments],
             {key: self._operand(key, one) for key, one in keywords.items()},
@@ -879,7 +893,7 @@ class Library(Compiled):
                 return _reduced(name, values)
             case "float" | "int" if isinstance(first, Tensor):
                 self._leaves_graph()
-                return self.measured()
+                return self.measured(whole=name == "int")
             case "float" | "int" if not arguments:
                 return 0 if name == "int" else 0.0
             case "any" | "all":

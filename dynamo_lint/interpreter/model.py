@@ -50,7 +50,8 @@ class Source:
     """The way by which compiled code reaches a value (torch/_dynamo/source.py)."""
 
     root: str
-    """`argument`, `global`, or `closure` for a name around the compiled function."""
+    """`argument`, `global`, `closure` for a name around the compiled function, or `local` for what a frame
+    that is resumed behind a graph break is handed."""
     name: str
     """The argument or the name; with the path of its file for a global."""
     steps: tuple[tuple[str, object], ...] = ()
@@ -232,6 +233,10 @@ class Object:
         return [*found.values()]
 
 
+Edge = tuple[FunctionRef, int, FunctionRef]
+"""A call: the function and line that make it, and the function that it runs."""
+
+
 @dataclass(slots=True, eq=False)
 class Frame:
     """The names of a function while it runs, or of a file."""
@@ -248,6 +253,12 @@ class Frame:
     """The call that runs the function, or the one that a wrapper around it passes on."""
     comprehension: bool = False
     """It is that of a comprehension: what `:=` assigns in there belongs to the function around it."""
+    edge: Edge | None = None
+    """The call by which compiled code runs it."""
+    held: int = 0
+    """How many loops, handlers and the like of it are around the current statement."""
+    carried: set[str] = field(default_factory=set)
+    """The names that a resumed frame was handed, and has not read yet."""
 
 
 @dataclass(slots=True, eq=False)

@@ -15,6 +15,7 @@ from dynamo_lint.interpreter.model import (
     Begun,
     ClassObject,
     Closure,
+    CompileCall,
     Cut,
     Exhausted,
     External,
@@ -25,6 +26,7 @@ from dynamo_lint.interpreter.model import (
     Met,
     Site,
 )
+from dynamo_lint.interpreter.splits import Splits
 from dynamo_lint.models.drivers import (
     CONFIGURATION,
     DEFAULTS,
@@ -84,6 +86,7 @@ class Stage:
     disabled: Mapping[FunctionRef | ClassRef, str]
     """Functions and classes that a decorator keeps Dynamo from."""
     torch_version: tuple[int, int]
+    splits: Splits = field(default_factory=Splits)
     files: dict[str, Frame] = field(default_factory=dict)
     settings: dict[str, tuple[object, Site | None]] = field(default_factory=dict)
     """The value of each setting, and where it was made."""
@@ -101,6 +104,8 @@ class Stage:
     """The functions that were called."""
     trace: Trace | None = None
     """The compiled call that is under way."""
+    under: CompileCall | None = None
+    """The compile site of a frame that Dynamo has left, while that runs: it compiles the calls in there."""
     current: Site = NOWHERE
     """The statement, or the header of the one, that is being run."""
     writes: dict[tuple[int, object], list[Write]] = field(default_factory=dict)
@@ -154,6 +159,8 @@ class Stage:
         while around is not None:
             if name in around.names:
                 held = around.names[name]
+                if name in around.carried and self.trace is not None:
+                    return self.resume(name, held, around)
                 return held if self.trace is None or around.traced else self.free(name, held, around, frame)
             around = around.outer
         values = [
@@ -179,6 +186,10 @@ class Stage:
 
     def free(self, name: str, value: object, around: Frame, frame: Frame) -> object:
         """The value of a name outside of the compiled code that reads it."""
+        raise NotImplementedError
+
+    def resume(self, name: str, value: object, frame: Frame) -> object:
+        """The value of a name that a frame was handed behind a graph break."""
         raise NotImplementedError
 
     def of_symbol(self, symbol: Symbol) -> object:

@@ -60,6 +60,8 @@ _ASKED = {
     ast.Match: "subject",
 }
 """The field of a compound statement that is evaluated first."""
+_ENTERED = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match)
+"""Compound statements that use what is evaluated first before anything else of them runs."""
 
 
 class _Leave(Exception):
@@ -92,12 +94,21 @@ class Runner(Calls):
         """Run statements; what they yield."""
         for statement in body:
             self.step()
+            if self.trace is not None and self.trace.pending:
+                self.go_on(self.trace)
             self.current = self.header(statement, frame)
             if self.trace is not None:
                 self.reach(statement, frame)
+            trace = self.trace
+            if isinstance(statement, _ENTERED) and trace is not None and self._ends_graph(statement, frame):
+                self.split()
             run = getattr(self, f"_{type(statement).__name__}", None)
             if run is not None:
                 yield from run(statement, frame) or ()
+                if trace is not None and trace is self.trace and not hasattr(statement, "body"):
+                    self.current = self.header(statement, frame)
+                    if self._ends_graph(statement, frame):
+                        self.split()
             elif not isinstance(statement, _WITHOUT_EFFECT):
                 self.give_up(self.current, f"a statement of the kind {type(statement).__name__}")
 
@@ -105,9 +116,11 @@ class Runner(Calls):
         """Note the lines of a statement of compiled code, and of a compound one those before its body."""
         if (frame.where, statement.lineno) in self.ran:
             return
-        body: list[ast.stmt] = getattr(statement, "body", [])
-        end = max(body[0].lineno - 1, statement.lineno) if body else statement.end_lineno or statement.lineno
-        self.ran.update((frame.where, line) for line in range(statement.lineno, end + 1))
+        self.ran.update((frame.where, line) for line in range(statement.lineno, _last_line(statement) + 1))
+
+    def _ends_graph(self, statement: ast.stmt, frame: Frame) -> bool:
+        """Whether the table of breaks has one in a statement, or before the body of a compound one."""
+        return self.splits.ends_graph(frame.where, statement.lineno, _last_line(statement))
 
     def header(self, statement: ast.stmt, frame: Frame) -> Site:
         """The place of a statement, or of what a compound one asks first."""
@@ -208,6 +221,7 @@ class Runner(Calls):
         if isinstance(value, Sourced) and not self.has("names-are-unguarded"):
             self.use(value, symbolic=True)
         home.names[name] = value
+        home.carried.discard(name)
 
     def store(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute: of an object, or a setting of torch."""
@@ -385,7 +399,10 @@ class Runner(Calls):
     # --- control ----------------------------------------------------------------------------------------
 
     def _If(self, node: ast.If, frame: Frame) -> Iterator[object]:
+        trace = self.trace
         truth = True if _is_main(node.test) else self.truth(self.value(node.test, frame))
+        if trace is not None and trace is self.trace and self._ends_graph(node, frame):
+            self.split()
         if truth is not None:
             yield from self.block(node.body if truth else node.orelse, frame)
             return
@@ -534,12 +551,20 @@ class Runner(Calls):
         for value in self.elements(self.value(node.iter, frame)):
             self.bind(node.target, value, frame)
             try:
-                yield from self.block(node.body, frame)
+                yield from self._held(node.body, frame)
             except _Break:
                 return
             except _Continue:
                 continue
         yield from self.block(node.orelse, frame)
+
+    def _held(self, body: Sequence[ast.stmt], frame: Frame) -> Iterator[object]:
+        """Run statements behind which Dynamo could not go on in the same frame, if the graph ended there."""
+        frame.held += 1
+        try:
+            yield from self.block(body, frame)
+        finally:
+            frame.held -= 1
 
     _AsyncFor = _For
 
@@ -560,7 +585,7 @@ class Runner(Calls):
                     return
             compiled = before
             try:
-                yield from self.block(node.body, frame)
+                yield from self._held(node.body, frame)
             except _Break:
                 return
             except _Continue:
@@ -578,10 +603,11 @@ class Runner(Calls):
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value, frame)
         catching = any(isinstance(manager, Catcher) for manager in entered)
+        restored = all(isinstance(manager, Manager | External) for manager in entered)
         try:
             self.catching += catching
             try:
-                yield from self.block(node.body, frame)
+                yield from (self.block if restored else self._held)(node.body, frame)
             finally:
                 self.catching -= catching
         except GeneratorExit:
@@ -609,7 +635,7 @@ class Runner(Calls):
         try:
             self.catching += bool(node.handlers)
             try:
-                yield from self.block(node.body, frame)
+                yield from self._held(node.body, frame)
             finally:
                 self.catching -= bool(node.handlers)
             self._hiding(node, self.met[start:], frame)
@@ -652,6 +678,14 @@ class Runner(Calls):
                 if called is not None and any(isinstance(one, ast.Call) for one in ast.walk(handler)):
                     site = Site(frame.where, handler)
                     self.meet(Met("hiding", site, called.called, called.unit, True, called.compile))
+
+
+def _last_line(statement: ast.stmt) -> int:
+    """The last line of a statement, or of what stands before the body of a compound one."""
+    body: list[ast.stmt] = getattr(statement, "body", [])
+    if body and isinstance(body[0], ast.stmt):
+        return max(body[0].lineno - 1, statement.lineno)
+    return statement.end_lineno or statement.lineno
 
 
 def _unstacked(managers: list[object]) -> list[object]:

@@ -60,6 +60,8 @@ MEASURES: Mapping[str, Callable[[object], object]] = {
     "dtype": dtype_of,
     "size": size_of,
 }
+GIVEN = frozenset({"argument", "local"})
+"""The roots of what a compiled function, or the rest of one, is called with."""
 _DEEPEST = 6
 _HELD = frozenset({"attribute", "own", "item"})
 """Steps to what an object holds."""
@@ -166,14 +168,16 @@ class Tracing(Stage):
                 trace.guards[source, key or what] = replace(before, doubt=False)
             return
         measure = measure or MEASURES[what]
+        handed = source.root == "local" and not source.steps
+        site = trace.reads.get(source.name, self.current) if handed else self.current
         trace.guards[source, key or what] = Guard(
             source,
             what,
             measure(value),
             measure,
-            self.current,
+            site,
             self.doubt > 0,
-            trace.names.get(source.name) if source.root == "argument" else None,
+            trace.names.get(source.name) if source.root in GIVEN else None,
             len(self.met),
             trace.entry,
         )
@@ -188,6 +192,11 @@ class Tracing(Stage):
             before = self.breaks.get(self.current.place)
             if before is None or before.doubt:
                 self.breaks[self.current.place] = made
+            self.split()
+
+    def split(self) -> None:
+        """End the graph at the current line: what is behind it is compiled apart, where that is known."""
+        raise NotImplementedError
 
     def length(self, container: object) -> None:
         """Guard on the length of a list, or on the keys of a dict."""
@@ -211,6 +220,15 @@ class Tracing(Stage):
             return value
         source = Source("closure", name) if above == Source("closure", "") else above.then("cell", name)
         return self.sourced(value, source)
+
+    def resume(self, name: str, value: object, frame: Frame) -> object:
+        """The value of a name that a frame was handed behind a graph break, with its source."""
+        frame.carried.discard(name)
+        raw = self.use_raw(value)
+        static = isinstance(raw, Object) and self.is_module(raw)
+        held = self.sourced(raw, Source("local", name, static=static))
+        frame.names[name] = held
+        return held
 
     def entering(self, closure: Closure, frame: Frame) -> None:
         """Give the arguments of the compiled function, and the names around any other, their sources."""
@@ -329,6 +347,8 @@ class Tracing(Stage):
     def compared(self, left: object, right: object, compute: Callable[[object, object], object]) -> object:
         """The outcome of a comparison: with a symbol in it, Dynamo guards on the outcome alone."""
         if isinstance(left, Tensor) or isinstance(right, Tensor):
+            if self.trace is not None:
+                self.trace.computes = True
             return compute(self.use(left, symbolic=True), self.use(right, symbolic=True))
         first, second = self.use_raw(left), self.use_raw(right)
         answer: object = MISSING
@@ -377,7 +397,7 @@ class Tracing(Stage):
             owner.attributes = cast("dict[str, object]", value)  # several objects may share what they hold
             return
         before = owner.attributes.get(name) if isinstance(owner, Object) else None
-        held = self.doubted(self._kept(value), before)
+        held = self.doubted(self.kept(value), before)
         self.assigning(site, held, same=isinstance(held, PLAIN) and held == before)
         if isinstance(held, Tensor) and isinstance(owner, Object) and name in owner.buffers:
             held.static = True
@@ -394,7 +414,6 @@ class Tracing(Stage):
             case Tensor() if name == "requires_grad":
                 if self.source_of(owner) is not None and self.trace is not None and owner.grad is not held:
                     self.end_graph("DYN408")
-                    self.trace.compiles = False
                 owner.grad = held if isinstance(held, bool) else None
                 self.wrote(owner, name, held, site)
 
@@ -416,7 +435,7 @@ class Tracing(Stage):
         other = isinstance(value, Object) and isinstance(before, Object) and value.kind != before.kind
         return UNKNOWN if self.doubt and (other or (known and value != before)) else value
 
-    def _kept(self, value: object) -> object:
+    def kept(self, value: object) -> object:
         """The value as an object or a container keeps it: one made of a float that varies is a constant."""
         if isinstance(value, Sourced):
             if value.compute is None:
@@ -435,7 +454,7 @@ class Tracing(Stage):
 
     def put(self, container: object, key: object, value: object) -> None:
         """Assign an item of a list, a dict or a container of modules."""
-        held = self._kept(value) if isinstance(value, Sourced) and self.source_of(container) else value
+        held = self.kept(value) if isinstance(value, Sourced) and self.source_of(container) else value
         if self.doubt and isinstance(container, dict) and is_key(key):
             held = self.doubted(held, container.get(key))
         self.assigning(self.current, self.use_raw(held))
@@ -479,7 +498,7 @@ class Tracing(Stage):
     def resolve(self, source: Source, target: object, names: Mapping[str, object]) -> object:
         """The value at a source, before a call of `target` with these arguments; MISSING if there is none."""
         match source.root:
-            case "argument":
+            case "argument" | "local":
                 value = names.get(source.name, MISSING)
             case "global":
                 path, _, name = source.name.rpartition("::")
@@ -509,7 +528,7 @@ class Tracing(Stage):
             case "global", _:
                 file, _, name = source.name.rpartition("::")
                 found.append(Key(ClassRef(file, MODULE_KEY), name + path))
-            case "argument", Closure(where):
+            case "argument" | "local", Closure(where):
                 found.append(Key(ClassRef(*where[:2]), source.name + path))
             case "closure", _ if (home := _home(target, source.name)) is not None:
                 found.append(Key(ClassRef(*home.where[:2]), source.name + path))

@@ -22,6 +22,7 @@ from dynamo_lint.interpreter.model import (
     Source,
     Tensor,
 )
+from dynamo_lint.interpreter.tracing import GIVEN
 from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.rules.base import Claim, Context, Rule, bounded, costs
@@ -122,7 +123,7 @@ def _code(group: Sequence[Recompile]) -> str:
         return "DYN110"
     if last.instance:
         return "DYN108" if _kind(last.now) != _kind(last.guard.expected) else "DYN107"
-    if source.root == "argument" and source.name != "self" and not source.static and not hot:
+    if source.root in GIVEN and source.name != "self" and not source.static and not hot:
         return "DYN109"
     if what == "presence" and source.steps[-1][0] == "own" and not hot:
         return "DYN102"
@@ -192,7 +193,7 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
     advice = words["advice"] if gradient is None else words["gradient_advice"]
     name = name if gradient is None else f"{name}.requires_grad"
     claim = Claim(
-        message=f"{says.format(name=name, region=region)}{change}, and Dynamo guards on it",
+        message=f"{says.format(name=name, region=region)}{change}, and Dynamo guards on it{_behind(last)}",
         cost=cost,
         effect=effect,
         entries=entries if exact else None,
@@ -204,6 +205,11 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
     )
     met = Met("guard", cause.site, last.called, last.target, last.in_doubt, last.compile, tried=cause.tried)
     return stated(rule, tables, context, cause.site, claim, met)
+
+
+def _behind(one: Recompile) -> str:
+    """Where a part of a function that is compiled apart begins; empty for what is compiled from its start."""
+    return f" in what it compiles apart behind line {one.resumed}" if one.resumed is not None else ""
 
 
 def _named(one: Recompile, tables: Tables) -> Iterator[Key]:
@@ -296,12 +302,8 @@ def subject(one: Recompile) -> str:
     source = one.guard.source
     if one.holder is None or one.holder is MISSING:
         region = unit_name(one.target)
-        return f"{region}({source.name})" if source.root == "argument" else source.name.rpartition("::")[2]
-    if (
-        source.root == "argument"
-        and source.name != "self"
-        and all(step == "item" for step, _ in source.steps)
-    ):
+        return f"{region}({source.name})" if source.root in GIVEN else source.name.rpartition("::")[2]
+    if source.root in GIVEN and source.name != "self" and all(step == "item" for step, _ in source.steps):
         return f"{unit_name(one.target)}({source.name})"
     names = [key for step, key in source.steps if step in {"attribute", "own"}]
     holder = one.holder
@@ -498,7 +500,10 @@ def _is_unguarded(known: Finding, shown: Finding) -> bool:
 
 
 def _explains(known: Finding, shown: Finding) -> bool:
-    """Whether a finding leaves nothing to say: of the same line, or of the instances of the same code."""
+    """Whether a finding leaves nothing to say: of the same line, or of the instances of the same code.
+
+    The break where `requires_grad_` is called says nothing of the compile that the tensor asks for next.
+    """
     if (known.span.path, known.span.line) == (shown.span.path, shown.span.line):
-        return True
+        return shown.code != "DYN110" or known.effect not in {"break", "eager"}
     return shown.effect == "per-instance" == known.effect and known.unit == shown.unit

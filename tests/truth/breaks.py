@@ -1313,6 +1313,173 @@ def drive():
         yield run(X)
 
 
+# %% a counter that the part behind a break uses
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.steps = 0
+
+    def forward(self, x):
+        doubled = x * 2
+        print(end="")  # expect: DYN401 break
+        self.steps += 1  # expect: DYN101 storm
+        return doubled * self.steps
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a counter that is read before a break and handed on
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = 0
+
+    def forward(self, x):
+        seen = self.seen
+        doubled = x * 2
+        print(end="")  # expect: DYN401 break
+        self.seen = seen + 1  # expect: DYN101 storm
+        return doubled + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a number that a tensor tells, and the part behind it computes with
+class Model(nn.Module):
+    def forward(self, x):
+        top = x.max().item()  # expect: DYN402 break
+        return x / top  # expect: DYN109 once note
+
+
+def drive():
+    run = torch.compile(Model())
+    for number in range(12):
+        yield run(X * (number + 1))
+
+
+# %% a number of rows that differs between calls in a frame that a break leaves
+def pick(x, rows):
+    return x[:rows].sum() * rows  # expect: DYN109 per-value
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        parts = []
+        for rows in (1, 2):
+            parts.append(pick(x, rows))
+            print(end="")  # expect: DYN401 break
+        return parts[0] + parts[1]
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(4):
+        yield run(X)
+
+
+# %% a flag of a function that breaks, turned by its caller
+def report(x, loud):
+    if loud:
+        x = x + 1
+    print(end="")  # expect: DYN401 break
+    return x * 2
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.loud = False
+
+    def forward(self, x):
+        return report(x, self.loud) + 1
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    for number in range(6):
+        model.loud = number > 3  # expect: DYN102 once note
+        yield run(X)
+
+
+# %% quiet: a counter in a frame that a break in a loop leaves
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = 0
+
+    def forward(self, x):
+        for _ in range(2):
+            x = double(x)
+            print(end="")  # expect: DYN401 break
+            self.seen += 1
+        return x
+
+
+def double(x):
+    return x * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a counter that is read before a break and not used behind it
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = 0
+
+    def forward(self, x):
+        seen = self.seen
+        self.last = x.shape[0]
+        print(end="")  # expect: DYN401 break
+        return x * 2
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    for _ in range(12):
+        model.seen += 1
+        yield run(X)
+
+
+# %% a break on a path that only the first version takes
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 2.0
+
+    def forward(self, x):
+        return self.checked(x) * self.scale
+
+    def checked(self, x):
+        if self.training and x.sum() > 100:  # expect: DYN403 break note
+            x = x * 0.5
+        return x
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    for _ in range(3):
+        yield run(X)
+    model.eval()  # expect: DYN110 once note
+    for _ in range(6):
+        yield run(X)
+
+
 # %% two classes of layers under one wrapper, of which a model has one
 class Wrapped(nn.Module):
     def __init_subclass__(cls, **kwargs):

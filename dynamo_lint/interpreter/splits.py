@@ -1,0 +1,49 @@
+"""Where graph breaks cut the frames of compiled code: learned in one run of a program, used in the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dynamo_lint.interpreter.model import Edge, Frame
+from dynamo_lint.program.refs import FunctionRef
+
+
+Version = tuple[str, int]
+"""One of the versions of a compiled function, by the key of its cache and its number in there."""
+
+
+@dataclass(slots=True)
+class Splits:
+    """The calls that Dynamo compiles apart and the frames that it leaves.
+
+    A break splits the frame that is compiled: what comes behind it is compiled as a function of its own. If
+    it stands in a function that this frame calls, the call is what is split off, and the function is compiled
+    by itself. Where Dynamo can't go on (in a loop, behind a handler) it leaves the frame, and compiles what
+    that calls (torch/_dynamo/symbolic_convert.py, `break_graph_if_unsupported`; checked with torch 2.13).
+    """
+
+    lines: Mapping[FunctionRef, frozenset[int]] = field(default_factory=dict)
+    """The lines at which the graph ends, so far as the table of breaks knows them."""
+    lost: set[FunctionRef | str] = field(default_factory=set)
+    """The functions whose frames Dynamo leaves; those of a library by the identity of their code."""
+    apart: set[tuple[Version, Edge]] = field(default_factory=set)
+    """The calls that are compiled apart, each with the version of the frame around it that makes it."""
+
+    @property
+    def size(self) -> int:
+        """How much is known."""
+        return len(self.lost) + len(self.apart)
+
+    def learn(self, version: Version, frames: list[Frame]) -> None:
+        """Note that the graph of a version ends in the last of its frames, each called by the one before.
+
+        Only of the first is it known what it is a version of: the others are compiled apart from here on.
+        """
+        self.lost.update(frame.where for frame in frames[:1] if frame.held)
+        self.apart.update((version, frame.edge) for frame in frames[1:2] if frame.edge is not None)
+
+    def ends_graph(self, function: FunctionRef, first: int, last: int) -> bool:
+        """Whether the table of breaks has one in some lines of a function."""
+        at = self.lines.get(function)
+        return at is not None and any(first <= line <= last for line in at)
