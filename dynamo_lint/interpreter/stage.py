@@ -216,8 +216,10 @@ class Stage:
             where = FunctionRef(path, MODULE_KEY)
             self.files[path] = Frame(where)
             body = self.bodies.outline(path) if path in self.project.files else None
+            around, (self.trace, self.under) = (self.trace, self.under), (None, None)
             for _ in self.function(body or [], self.files[path]):
                 pass
+            self.trace, self.under = around
         return self.files[path]
 
     def function(self, body: list[ast.stmt], frame: Frame) -> Iterator[object]:

@@ -68,9 +68,11 @@ _AT_THE_USE = frozenset({"DYN107", "DYN108", "DYN109", "DYN203"})
 def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each piece of state that makes a program compile again, or use what is gone."""
     for run in runs(tables):
+        behind = _behind_limit(run, context.recompile_limit)
         for cause in _causes(run.recompiles, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
-            yield replace(found, severity="note") if cause.last.in_doubt else found
+            late = all((id(one.cache), one.time) in behind for one in cause.recompiles)
+            yield replace(found, severity="note") if cause.last.in_doubt or late else found
         for cause in _causes(run.skipped, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
             if is_pure_cache(tables, found):
@@ -83,6 +85,14 @@ def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> I
             (one.what, one.target): one for one in run.stale if not one.doubt and one.hook is None
         }.values():
             yield _stale(rules["DYN305"], tables, context, stale, run)
+
+
+def _behind_limit(run: Run, limit: int) -> frozenset[tuple[int, int]]:
+    """The compiles that Dynamo no longer makes, by cache and time: others have used up the limit before."""
+    times: dict[int, set[int]] = {}
+    for one in run.recompiles:
+        times.setdefault(id(one.cache), set()).add(one.time)
+    return frozenset((cache, time) for cache, made in times.items() for time in sorted(made)[limit - 1 :])
 
 
 def unchecked(tables: Tables) -> frozenset[tuple[str, int]]:
@@ -239,9 +249,12 @@ def _stale(rule: Rule, tables: Tables, context: Context, stale: Stale, run: Run)
 
 
 def _last_write(one: Recompile) -> Write | None:
+    """The assignment to change: the last, or the first of those that make a container longer."""
     traced = [write for write in one.writes if write.traced]
-    found = traced or one.writes
-    return found[-1] if found else None
+    writes = traced or one.writes
+    if not writes:
+        return None
+    return writes[0] if one.guard.what in {"length", "keys"} else writes[-1]
 
 
 def _related(cause: _Cause) -> Iterable[Related]:
