@@ -191,7 +191,8 @@ def _hazards(
     from dynamo_lint.state.practice import practice_of
 
     compiled = regions.hot or regions.entries or regions.unresolved or regions.skipped
-    if not (compiled or practice_of(project) or environment_writes(project)):
+    starts = any(file.launcher is not None for file in project.files.values())
+    if not (compiled or practice_of(project) or environment_writes(project) or starts):
         return [], []
     # Imported late: a run over code that compiles nothing never needs the rules.
     from dynamo_lint.fixes.attach import attach
