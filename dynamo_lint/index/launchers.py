@@ -39,6 +39,15 @@ def kind_of(path: str, head: bytes = b"") -> str:
     return "docker" if _DOCKER.fullmatch(name) else ""
 
 
+def is_text(source: bytes) -> bool:
+    """Whether a file can be read at all."""
+    try:
+        decode(source)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
 def is_wanted(path: str, source: bytes) -> bool:
     """Whether a file by the name of a launcher is worth a closer look."""
     return not path.endswith(YAML) or _STARTS.search(source) is not None

@@ -19,7 +19,7 @@ from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
 from dynamo_lint.discovery import PACKAGING, Discovered
 from dynamo_lint.glances import ADDRESSED, BUILDS, FINDS, Glances
-from dynamo_lint.index.launchers import is_wanted
+from dynamo_lint.index.launchers import is_text, is_wanted
 from dynamo_lint.index.modules import module_name
 from dynamo_lint.index.notebooks import OtherLanguage, is_notebook
 from dynamo_lint.index.source_file import SourceFile
@@ -115,9 +115,12 @@ def read_content(
         except OSError as error:
             unreadable[path] = _unreadable(place, error)
             continue
-        if place.is_launcher and not is_wanted(path, source):
-            del places[path]
+        if place.is_launcher and not (is_wanted(path, source) and is_text(source)):
+            if path in found.files and not is_text(source):  # somebody named it
+                unreadable[path] = place.unreadable("it is no text")
+                continue
             if not place.is_configuration:
+                del places[path]
                 continue
             places[path] = place = replace(place, is_launcher=False)
         keys[path] = key("facts", place, source)
