@@ -9,16 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from dynamo_lint.contract import Expectation
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import Call, Constant, Display, Expr, Name
-from dynamo_lint.models.environment import Variable, environment, reads_on
-from dynamo_lint.models.environment import reading as read_as
 from dynamo_lint.models.settings import DYNAMO, KnownSettings, Made, fits, known_settings, name_today
 from dynamo_lint.program.files import one_program
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, is_named, is_quiet, named, nodes_of
+from dynamo_lint.rules.contrary_settings import contrary
 from dynamo_lint.rules.off_switches import ERRORS_CODE, OFF_CODE, is_allowed, is_off_switch, reading
 from dynamo_lint.rules.settings_path import breaches
 from dynamo_lint.state.expressions import constant
@@ -217,20 +215,24 @@ _CLAIM = Claim(
 )
 
 
+_LEAVE = "leave it to the environment, which the contract is about"
+
+
 @named("DYN512", "scattered-settings")
 def scattered_settings(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per line, for the first of the reasons that there is."""
     project = tables.project
     undone: set[tuple[FunctionRef, int]] = set()
-    for where, line, claim in _undone(tables, context):
-        if (where, line) not in undone:
-            undone.add((where, line))
-            yield at_line(rule, tables, context, where, line, claim)
-    for one in breaches(tables, context):
-        severity = "note" if one.note else _severity(context, one.where)
-        claim = replace(_CLAIM, message=one.message, severity=severity, subject=one.subject)
-        claim = replace(claim, related=one.related, step="leaves settings as they were")
+    for one in contrary(tables, context):
+        undone.add((one.where, one.line))
+        claim = replace(_CLAIM, message=one.message, cost=one.cost, subject=one.subject)
+        claim = replace(claim, severity=_severity(context, one.where), advice=_LEAVE)
         yield at_line(rule, tables, context, one.where, one.line, claim)
+    for breach in breaches(tables, context):
+        severity = "note" if breach.note else _severity(context, breach.where)
+        claim = replace(_CLAIM, message=breach.message, severity=severity, subject=breach.subject)
+        claim = replace(claim, related=breach.related, step="leaves settings as they were")
+        yield at_line(rule, tables, context, breach.where, breach.line, claim)
     sites = [
         one
         for one in tables.practice.settings
@@ -247,96 +249,6 @@ def scattered_settings(rule: Rule, tables: Tables, context: Context) -> Iterator
             severity = _severity(context, site.where) if broken else "note"
             claim = replace(_CLAIM, message=f"`{site.name}` {why}", severity=severity, subject=site.name)
             yield at_line(rule, tables, context, site.where, site.line, claim)
-
-
-_CACHES_OFF = "torch.compiler.config.force_disable_caches"
-"""The setting that turns all caches of the compiler off, whatever their variables say."""
-_FRESH = frozenset({"fresh_cache", "fresh_inductor_cache"})
-"""Context managers that put the caches into a new folder for a while."""
-
-
-def _undone(tables: Tables, context: Context) -> Iterator[tuple[FunctionRef, int, Claim]]:
-    """The settings that are contrary to a variable of the contract, each with what comes of it."""
-    project = tables.project
-    given = [(one.where, one.line, f"{one.module}.{one.name}", one.value) for one in tables.practice.settings]
-    for site in tables.practice.compiles:
-        options = dict(site.keywords).get("options")
-        if isinstance(options, Display) and options.kind == "dict":
-            pairs = zip(options.keys, options.items, strict=False)
-            given += ((site.where, site.line, f"{_INDUCTOR}.{key}", value) for key, value in pairs if key)
-    for where, line, dotted, expression in given:
-        demands = context.contract_of(where.path).environment
-        if not demands or is_quiet(project, where) or reading(tables).runs(where, line) is False:
-            continue
-        value = constant(project, expression, where)
-        found = _contrary(name_today(dotted), value.value, demands) if value is not None else None
-        if found is None:
-            continue
-        variable, wins = found
-        short = dotted.rpartition(".config.")[2]
-        claim = replace(
-            _CLAIM,
-            message=f"`{short}` is set to {value.value!r}, against the contract's `{variable}`"
-            if value
-            else "",
-            cost="the variable wins where it is set; where it is not, each start of the job compiles anew"
-            if wins
-            else "each start of the job compiles everything again, whatever the variables say",
-            severity=_severity(context, where),
-            subject=short,
-            advice="leave it to the environment, which the contract is about",
-            step="undoes a variable of the contract",
-        )
-        yield where, line, claim
-    for name in _FRESH:
-        for where, call in project.calls_of(name):
-            folders = dict(context.contract_of(where.path).environment)
-            if "TORCHINDUCTOR_CACHE_DIR" in folders and not is_quiet(project, where):
-                claim = replace(
-                    _CLAIM,
-                    message=f"`{name}()` puts the caches into a new folder, against the contract's "
-                    "`TORCHINDUCTOR_CACHE_DIR`",
-                    cost="what compiles in there is compiled again by each start of the job",
-                    severity=_severity(context, where),
-                    subject=name,
-                    advice="leave the folder to the environment, which the contract is about",
-                    step="undoes a variable of the contract",
-                )
-                yield where, call.call.line, claim
-
-
-def _contrary(
-    name: str, value: object, demands: Sequence[tuple[str, Expectation]]
-) -> tuple[str, bool] | None:
-    """The variable of the contract that a setting is contrary to, and whether that wins where it is set."""
-    known = known_settings()
-    for variable, wanted in demands:
-        row = environment().variables.get(variable)
-        if row is None:
-            continue
-        if name == _CACHES_OFF and value is True and _asks_for_cache(row, wanted):
-            return variable, False
-        wins = variable in known.overriding.get(name, ())
-        if not wins and variable not in known.variables.get(name, ()):
-            continue
-        if wanted.equals is not None:
-            made = read_as(row, wanted.equals)
-            if made is not None and made != value:
-                return variable, wins
-        elif wanted.forbidden and row.is_flag and value is not (row.default == "on"):
-            return variable, wins
-    return None
-
-
-def _asks_for_cache(row: Variable, wanted: Expectation) -> bool:
-    """Whether a demand is one for a cache: that one is on, or that there is a folder for it."""
-    if "CACHE" not in row.name or wanted.forbidden:
-        return False
-    if row.name.endswith("FORCE_DISABLE_CACHES"):
-        return wanted.equals is not None and not reads_on(row, wanted.equals)
-    if row.is_flag:
-        return wanted.equals is not None and reads_on(row, wanted.equals)
-    return row.kind == "folder"
 
 
 def _severity(context: Context, where: FunctionRef) -> str:

@@ -16,10 +16,10 @@ from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import Confidence, ExternalSymbol, FunctionRef, Node
-from dynamo_lint.regions.model import Entry, Regions, Root, Target
+from dynamo_lint.regions.model import Entry, Regions, Root
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.policy import Policies
-from dynamo_lint.regions.targets import targets_of
+from dynamo_lint.regions.targets import Target, targets_of
 from dynamo_lint.regions.walk import trace
 from dynamo_lint.values.model import Context
 from dynamo_lint.values.points_to import evaluate
