@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from math import isfinite
+from math import isfinite, isnan
 from sys import float_info
 from typing import TYPE_CHECKING, Any
 
@@ -136,6 +136,63 @@ class Expectation:
         """The demands as the configuration file gives them."""
         given = stated(self)
         return self.equals if list(given) == ["equals"] else given
+
+
+def value_fault(value: str | None, wanted: Expectation) -> str:
+    """The demand that a value does not satisfy, and what to do; empty for none."""
+    if wanted.forbidden:
+        return "" if value is None else "the contract forbids it; unset it"
+    if wanted.equals is not None and value != wanted.equals:
+        return f"the contract wants `{wanted.equals}`; set it so"
+    if value is None:
+        needed = wanted.required or wanted.min is not None or wanted.max is not None
+        return "the contract requires it; set it before Python starts" if needed else ""
+    if wanted.required and not value:
+        return "the contract requires it, and it is empty; set it"
+    if wanted.min is None and wanted.max is None:
+        return ""
+    try:
+        number = float(value)
+    except ValueError:
+        return "the contract wants a number; set it to one"
+    if isnan(number):
+        return "the contract wants a number; set it to one"
+    if wanted.min is not None and number < wanted.min:
+        return f"the contract wants at least {wanted.min:g}; raise it"
+    if wanted.max is not None and number > wanted.max:
+        return f"the contract wants at most {wanted.max:g}; lower it"
+    return ""
+
+
+PART = "${}"
+"""Stands in a value for a part that only a run tells."""
+
+
+def text_fault(value: str, wanted: Expectation) -> str:
+    """The same, and what the text of a path alone tells of the demands on its folder."""
+    head, part, _ = value.partition(PART)
+    if not part:
+        if fault := value_fault(value, wanted):
+            return fault
+        if wanted.per_run is not None:
+            return f"the contract wants the value of {wanted.per_run} in its path; name a folder for each run"
+    elif wanted.forbidden:
+        return value_fault(value, wanted)
+    if not posixpath.isabs(head):
+        return ""
+    for place in wanted.not_under:
+        if is_under(head, place) and (not part or is_under(posixpath.dirname(head), place)):
+            return f"the contract wants it outside of {place}; name another folder"
+    mount = wanted.mount
+    if mount is not None and not is_under(head, mount) and not (part and f"{mount}/".startswith(head)):
+        return f"the contract wants it on the mount {mount}; name a folder there"
+    return ""
+
+
+def is_under(path: str, place: str) -> bool:
+    """Whether a path lies in a folder, or is that; nothing but `/` itself lies in `/`."""
+    path, place = posixpath.normpath(path), posixpath.normpath(place)
+    return path == place or (place != "/" and path.startswith(f"{place}/"))
 
 
 @takes(table_of({"type": "integer", "minimum": 0}))

@@ -28,6 +28,7 @@ from pathlib import Path
 from dynamo_lint import files
 from dynamo_lint.findings import FileError
 from dynamo_lint.index import notebooks
+from dynamo_lint.index.launchers import kind_of
 from dynamo_lint.trouble import Trouble
 
 LARGEST = {".py": 1_000_000, notebooks.ENDING: 20_000_000}
@@ -323,6 +324,10 @@ class Discovered:
     """Looks for the configurations beside the files: only if the code builds something from such."""
     named: tuple[Path, ...] = ()
     """The paths that were asked for, absolute."""
+    launchers: tuple[str, ...] = ()
+    """Scripts and descriptions by whose names they may start programs; not among `files`."""
+    heard: frozenset[str] = frozenset()
+    """The part of `launchers` whose findings are wanted."""
     exclude: Excluded = ()
     configured: tuple[Path, ...] = ()
     """The folders with a configuration file, absolute, around files that were found."""
@@ -341,6 +346,8 @@ class Discovered:
             passed_over=tuple(way + path for path in self.passed_over),
             outside=tuple(way + path for path in self.outside),
             errors=tuple(replace(error, path=way + error.path) for error in self.errors),
+            launchers=tuple(way + path for path in self.launchers),
+            heard=frozenset(way + path for path in self.heard),
             given={way + path: text for path, text in self.given.items()},
             settings=lambda: tuple(way + path for path in look()),
         )
@@ -375,6 +382,8 @@ class Walked:
     """How far links may lead."""
     configured: tuple[str, ...]
     """Those of the folders that have a configuration file."""
+    launchers: tuple[str, ...]
+    """Files that may start programs, by their names; what is large is data."""
 
 
 def base(paths: Sequence[Path], given: Collection[Path] = ()) -> Path:
@@ -429,6 +438,9 @@ def discover(
         projects |= larger
         tops = _tops([*folders, *projects], single)
         walks |= {project: _walk(project, excludes, repositories, tops) for project in larger}
+    started = {str(path) for path in single if _is_launcher(path, texts.get(path))}
+    launchers = started.union(*(walk.launchers for walk in walks.values()))
+    heard = started.union(*(walks[folder].launchers for folder in folders))
     reported = {file for folder in folders for file in walks[folder].files} | set(map(str, single))
     everything = {file for walk in walks.values() for file in walk.files} | reported | beside
     root = _root([*named, *projects, *map(Path, beside)], cwd or Path.cwd())
@@ -450,9 +462,22 @@ def discover(
         given={_relative(str(path), top): text for path, text in texts.items()},
         settings=partial(_settings, tuple(walks.values()), top),
         named=tuple(named),
+        launchers=tuple(sorted(_relative(file, top) for file in launchers)[:_MOST_SETTINGS]),
+        heard=frozenset(_relative(file, top) for file in heard),
         exclude=tuple(exclude),
         configured=tuple(sorted({*_configured(walks.values()), *_configured_above(beside, root)})),
     )
+
+
+def _is_launcher(path: Path, text: bytes | None) -> bool:
+    """Whether a file that was named starts programs."""
+    if path.name.endswith(CODE):
+        return False
+    head = text
+    if head is None:
+        with suppress(OSError):
+            head = files.read_named(path)[:200]
+    return kind_of(str(path), head or b"") != ""
 
 
 def _configured(walks: Iterable[Walked]) -> Iterator[Path]:
@@ -605,6 +630,7 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tup
     unlistable: list[tuple[str, str]] = []
     searched: list[tuple[str, Omissions]] = []
     configured: list[str] = []
+    launchers: list[str] = []
     seen: set[str] = set()
     pending = [(top, ignores)]
     links: list[tuple[str, Ignores]] = []
@@ -628,14 +654,18 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tup
         for entry in entries:
             try:
                 is_folder = entry.is_dir()
-                if not is_folder and not (entry.name.endswith(CODE) and entry.is_file()):
+                starts = not is_folder and not entry.name.endswith(CODE) and kind_of(entry.name) != ""
+                if not is_folder and not ((starts or entry.name.endswith(CODE)) and entry.is_file()):
                     continue
                 size = 0 if is_folder else entry.stat().st_size
             except OSError:
                 continue  # gone by now, or a link to itself
             if omissions.match(entry.path, is_folder):
                 continue
-            if entry.is_symlink() and not _is_own(entry.path, tops, ("",) if is_folder else CODE):
+            if starts:
+                if size <= LARGEST_SETTINGS and (not entry.is_symlink() or _is_own(entry.path, tops, ("",))):
+                    launchers.append(entry.path)
+            elif entry.is_symlink() and not _is_own(entry.path, tops, ("",) if is_folder else CODE):
                 outside.append(entry.path)
             elif is_folder:
                 (links if entry.is_symlink() else pending).append((entry.path, inner))
@@ -649,6 +679,7 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tup
         folders=tuple(searched),
         tops=tops,
         configured=tuple(configured),
+        launchers=tuple(launchers),
     )
 
 

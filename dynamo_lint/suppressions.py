@@ -110,14 +110,14 @@ class Layout:
 
 
 def read(
-    path: str, text: str, catalogue: Mapping[str, str]
+    path: str, text: str, catalogue: Mapping[str, str], is_code: bool = True
 ) -> tuple[tuple[Suppression, ...], tuple[Finding, ...]]:
     """The suppressions in one file that parses, and a finding for each directive that names no rule."""
-    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline) if is_code else _comments(text))
     directives = tuple(_directives(path, text.split("\n"), tokens))
     if not directives:
         return (), ()
-    layout = Layout(tuple(_logical_lines(tokens)), _bodies(ast.parse(text)))
+    layout = Layout(tuple(_logical_lines(tokens)), _bodies(ast.parse(text))) if is_code else _by_lines(text)
     suppressions: list[Suppression] = []
     unknown: list[Finding] = []
     for directive in directives:
@@ -136,6 +136,28 @@ def read(
                 continue
             suppressions.append(Suppression(directive, selector, codes, first, last))
     return tuple(suppressions), tuple(unknown)
+
+
+def _comments(text: str) -> Iterator[tokenize.TokenInfo]:
+    """The comments of a launcher: in shell, Dockerfiles and YAML they begin with `#` behind a blank."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if found := re.search(r"(?:^|(?<=\s))#.*", line):
+            yield tokenize.TokenInfo(
+                tokenize.COMMENT, found[0], (number, found.start()), (number, found.end()), line
+            )
+
+
+def _by_lines(text: str) -> Layout:
+    """The statements of a launcher: one in each line that is no comment, but for those that go on."""
+    rows: list[tuple[int, int]] = []
+    first = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            first = first or number
+            if not line.endswith("\\"):
+                rows.append((first, number))
+                first = 0
+    return Layout(tuple(rows), {})
 
 
 def written(codes: Sequence[str], reason: str) -> str:

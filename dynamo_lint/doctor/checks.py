@@ -6,11 +6,10 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
 
-from dynamo_lint.contract import FOLDERS, NOT_ROOT, RANKS, XLA, Expectation
+from dynamo_lint.contract import FOLDERS, NOT_ROOT, RANKS, XLA, Expectation, is_under, value_fault
 from dynamo_lint.doctor.look import RANK_VARIABLES, Folder, Surroundings, count
-from dynamo_lint.models.environment import Variable, environment, misreading, unknown
+from dynamo_lint.models.environment import environment, misreading, reading, reads_on, unknown
 from dynamo_lint.raw_values import satisfies, stated
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
@@ -138,7 +137,7 @@ def _contract(seen: Surroundings) -> Iterator[Check]:
     """The demands of the contract on values; those on folders are looked at with the folders."""
     for name, wanted in _in_force(seen).items():
         value = seen.environ.get(name)
-        if fault := _fault(value, wanted):
+        if fault := value_fault(value, wanted):
             differs = value is not None and not wanted.forbidden and value != ""
             yield Check("contract", ERROR, fault, name, value, state="differs" if differs else None)
 
@@ -153,7 +152,7 @@ def _settings(seen: Surroundings) -> Iterator[Check]:
         asked = [*known.overriding.get(name, ()), *(() if lines else known.variables.get(name, ()))]
         given = [(one, seen.environ[one]) for one in asked if one in seen.environ]
         for variable, value in given:
-            made = _reading(environment().variables[variable], value)
+            made = reading(environment().variables[variable], value)
             if made is not None and not _agrees(name, made, wanted):
                 message = f"makes `{said}` {made!r}, and the contract says {wanted!r}; change it"
                 yield Check("contract", ERROR, message, variable, value)
@@ -174,53 +173,12 @@ def _agrees(name: str, value: object, wanted: object) -> bool:
     return value == wanted
 
 
-def _reading(variable: Variable, value: str) -> object:
-    """The setting that torch makes of a value; None where it makes none."""
-    if misreading(variable, value) and variable.kind in {"int", "float", "three-way"}:
-        return None
-    if variable.is_flag:
-        return _reads_on(variable, value)
-    return float(value) if variable.kind == "float" else int(value)
-
-
-def _fault(value: str | None, wanted: Expectation) -> str:
-    """The demand that a value does not satisfy, and what to do; empty for none."""
-    if wanted.forbidden:
-        return "" if value is None else "the contract forbids it; unset it"
-    if wanted.equals is not None and value != wanted.equals:
-        return f"the contract wants `{wanted.equals}`; set it so"
-    if value is None:
-        needed = wanted.required or wanted.min is not None or wanted.max is not None
-        return "the contract requires it; set it before Python starts" if needed else ""
-    if wanted.required and not value:
-        return "the contract requires it, and it is empty; set it"
-    if wanted.min is None and wanted.max is None:
-        return ""
-    try:
-        number = float(value)
-    except ValueError:
-        return "the contract wants a number; set it to one"
-    if isnan(number):
-        return "the contract wants a number; set it to one"
-    if wanted.min is not None and number < wanted.min:
-        return f"the contract wants at least {wanted.min:g}; raise it"
-    if wanted.max is not None and number > wanted.max:
-        return f"the contract wants at most {wanted.max:g}; lower it"
-    return ""
-
-
 def _on(seen: Surroundings, name: str) -> bool:
     """Whether torch takes a switch for on."""
     value, variable = seen.environ.get(name), environment().variables[name]
     if value is None:
         return variable.default == "on"
-    return _reads_on(variable, value)
-
-
-def _reads_on(variable: Variable, value: str) -> bool:
-    if variable.kind in {"one", "three-way"}:
-        return value == "1"
-    return bool(value) and (variable.kind == "any" or value != "0")
+    return reads_on(variable, value)
 
 
 def _switches(seen: Surroundings) -> Iterator[Check]:
@@ -373,12 +331,6 @@ def _fleeting(seen: Surroundings, found: Folder) -> tuple[str, str] | None:
         why = f"on a network ({found.filesystem}), where many small files are slow"
         return NOTE, f"{why}; prefer a local disk"
     return None
-
-
-def is_under(path: str, place: str) -> bool:
-    """Whether a path lies in a folder, or is that; nothing but `/` itself lies in `/`."""
-    path, place = posixpath.normpath(path), posixpath.normpath(place)
-    return path == place or (place != "/" and path.startswith(f"{place}/"))
 
 
 def _gigabytes(found: Folder) -> str:

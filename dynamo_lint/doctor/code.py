@@ -27,7 +27,9 @@ def settings_in_code(settings: Settings) -> tuple[SetInCode, ...] | None:
     sources = Sources(found.root)
     words = (b"torch._", *(name.rpartition(".")[2].encode() for name, _ in contract.settings))
     paths = tuple(path for path in found.files if not in_tests(path) and _holds(sources, path, words))
-    project = Project(read_facts(read_content(None, replace(found, files=paths), sources), sources))
+    project = Project(
+        read_facts(read_content(None, replace(found, files=paths, launchers=()), sources), sources)
+    )
     return tuple(_made(project, sources, (contract.settings_site,) if contract.settings_site else ()))
 
 

@@ -371,6 +371,54 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Exported:
+    """A variable that a launcher gives the programs that it starts."""
+
+    name: str
+    value: str | None
+    """None where only a run tells; `${}` in it stands for a part that only a run tells."""
+    line: int
+    conditional: bool = False
+    """It is given under a condition alone."""
+    default: bool = False
+    """What the environment of the launcher says comes before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A program or another launcher that a launcher starts, with the variables that hold there."""
+
+    program: str
+    """A path, with NUL for what only a run tells, or the name of a module."""
+    line: int
+    is_module: bool = False
+    ranks: bool = False
+    """Several processes of one job."""
+    given: tuple[Exported, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Other files whose variables hold, too."""
+    inherits: bool = True
+    """The environment of the launcher holds, too."""
+    opened: str = ""
+    """The word by which it may get variables that nobody sees; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """A script, an image or a description that starts programs."""
+
+    exports: tuple[Exported, ...] = ()
+    """Each place that gives a variable."""
+    launches: tuple[Launch, ...] = ()
+    given: tuple[Exported, ...] = ()
+    """What holds at its end, for who sources it."""
+    sources: tuple[str, ...] = ()
+    opened: str = ""
+    container: bool = False
+    """It describes a container: several such give one process its variables."""
+
+
+@dataclass(frozen=True, slots=True)
 class FileFacts:
     """Everything the later stages know of one file."""
 
@@ -409,3 +457,7 @@ class FileFacts:
     words: tuple[tuple[str, str], ...] = ()
     """Other single words of a configuration, each after its key: `name: resnet`; after none, keys
     that have a table: `resnet:`."""
+    configures: bool = True
+    """If it is no code: it may say what code builds."""
+    launcher: Launcher | None = None
+    """What it starts, if it is a script or a description that starts programs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # late below, like all that a cached run never needs
@@ -18,16 +18,30 @@ class SourceFile:
     is_package: bool
     region_comment: str | None
     is_code: bool = True
+    is_launcher: bool = False
+    """It may start programs, and is no code."""
+    is_configuration: bool = True
+    """If it is no code: it may say what code builds."""
 
     def summarize(self, source: bytes) -> FileFacts:
         """The facts of this file, whose text is given."""
-        if not self.is_code:
-            from dynamo_lint.index.config_files import summarize_config
+        if self.is_launcher:
+            from dynamo_lint.index.launchers import summarize_launcher
 
-            return summarize_config(self.path, source)
+            facts = summarize_launcher(self.path, source)
+            return (
+                replace(self._configured(source), launcher=facts.launcher) if self.is_configuration else facts
+            )
+        if not self.is_code:
+            return self._configured(source)
         from dynamo_lint.index.summarize import summarize
 
         return summarize(self.path, self.module, self.is_package, source, self.region_comment)
+
+    def _configured(self, source: bytes) -> FileFacts:
+        from dynamo_lint.index.config_files import summarize_config
+
+        return summarize_config(self.path, source)
 
     def unreadable(self, why: str, foreign: bool = False) -> FileFacts:
         """The facts of a file that cannot be read, with the reason; `foreign` if it is not Python at all."""

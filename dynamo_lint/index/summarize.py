@@ -186,6 +186,15 @@ class _Reader:
         match node:
             case ast.Raise(exc=ast.Name("NotImplementedError") as name):  # as good as a call of it
                 node.exc = ast.copy_location(ast.Call(name, [], []), name)
+            case ast.Delete(targets):
+                for target in targets:
+                    if (
+                        isinstance(target, ast.Subscript)
+                        and terminal_name(self._expressions.read(target.value)) == "environ"
+                    ):
+                        remove = ir.Attribute(self._expressions.read(target.value), "__delitem__")
+                        call = ir.Call(remove, (self._expressions.read(target.slice),), line=node.lineno)
+                        self._scope.calls.append(ir.CallSite(call, self._scope.eager))
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self._expressions.read(child)

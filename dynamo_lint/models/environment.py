@@ -155,6 +155,22 @@ def misreading(variable: Variable, value: str) -> Misreading | None:
     return _flag(variable, value.strip().lower())
 
 
+def reads_on(variable: Variable, value: str) -> bool:
+    """Whether torch takes a value of a switch for on."""
+    if variable.kind in {"one", "three-way"}:
+        return value == "1"
+    return bool(value) and (variable.kind == "any" or value != "0")
+
+
+def reading(variable: Variable, value: str) -> bool | int | float | None:
+    """The setting that torch makes of a value; None where it makes none."""
+    if misreading(variable, value) and variable.kind in {"int", "float", "three-way"}:
+        return None
+    if variable.is_flag:
+        return reads_on(variable, value)
+    return float(value) if variable.kind == "float" else int(value) if variable.kind == "int" else None
+
+
 def _flag(variable: Variable, said: str) -> Misreading | None:
     """How torch misreads the text of a switch."""
     if not said:

@@ -13,6 +13,7 @@ from dynamo_lint.rules import (
     arguments,
     attributes,
     breaking,
+    captured,
     compiling,
     containers,
     eager_state,
@@ -38,7 +39,7 @@ from dynamo_lint.rules.settings import with_hidden
 from dynamo_lint.state.provenance import Tables
 
 _MODULES = (
-    *(arguments, attributes, breaking, compiling, containers, eager_state, environment, gradients),
+    *(arguments, attributes, breaking, captured, compiling, containers, eager_state, environment, gradients),
     *(guard_filters, guard_surfaces, instances, interpreted, islands, lookups, marks, operators),
     *(practices, settings),
 )

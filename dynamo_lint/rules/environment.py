@@ -10,6 +10,7 @@ from dynamo_lint.index.ir import Constant
 from dynamo_lint.models.environment import COMPILER, OFF, USE, environment, misreading, unknown
 from dynamo_lint.program.files import is_rehearsal
 from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import (
     Claim,
@@ -21,7 +22,9 @@ from dynamo_lint.rules.base import (
     named,
     region,
 )
+from dynamo_lint.rules.launchers import breaches
 from dynamo_lint.state.environment_writes import ANY, EnvironmentWrite, environment_writes
+from dynamo_lint.state.launchers import launcher_writes
 from dynamo_lint.state.model import EnvironmentRead
 from dynamo_lint.state.process_groups import group_before, is_read_by_groups
 from dynamo_lint.state.provenance import Tables
@@ -188,12 +191,17 @@ _READS = ("get", "getenv")
 @named("DYN514", "misread-environment")
 def misread_environment(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per write that does not do what it says."""
-    for write in environment_writes(tables.project):
+    told: set[tuple[FunctionRef, int]] = set()
+    for write in (*environment_writes(tables.project), *launcher_writes(tables.project)):
         if not write.sets or is_rehearsal(write.where):
             continue
         claim = _value(write, context) or _name(write, context, tables.project)
         if claim is not None:
+            told.add((write.where, write.line))
             yield at_line(rule, tables, context, write.where, write.line, claim)
+    for one in breaches(tables, context):
+        if (one.where, one.line) not in told:
+            yield at_line(rule, tables, context, one.where, one.line, one.claim)
 
 
 def _value(write: EnvironmentWrite, context: Context) -> Claim | None:
@@ -261,8 +269,9 @@ _COSTS = {
 @named("DYN518", "cache-directory")
 def cache_directory(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per variable that gets such a folder."""
+    told = {(one.where, one.line) for one in breaches(tables, context)}
     for one in tables.practice.caches:
-        if is_quiet(tables.project, one.where):
+        if is_quiet(tables.project, one.where) or (one.where, one.line) in told:
             continue
         what, cost = _COSTS[one.fault]
         asked = dict(context.contract_of(one.where.path).environment)

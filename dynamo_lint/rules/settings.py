@@ -16,6 +16,7 @@ from dynamo_lint.program.files import one_program
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, is_named, is_quiet, named, nodes_of
+from dynamo_lint.rules.contrary_settings import contrary
 from dynamo_lint.rules.off_switches import ERRORS_CODE, OFF_CODE, is_allowed, is_off_switch, reading
 from dynamo_lint.rules.settings_path import breaches
 from dynamo_lint.state.expressions import constant
@@ -214,15 +215,24 @@ _CLAIM = Claim(
 )
 
 
+_LEAVE = "leave it to the environment, which the contract is about"
+
+
 @named("DYN512", "scattered-settings")
 def scattered_settings(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding per line, for the first of the reasons that there is."""
     project = tables.project
-    for one in breaches(tables, context):
-        severity = "note" if one.note else _severity(context, one.where)
-        claim = replace(_CLAIM, message=one.message, severity=severity, subject=one.subject)
-        claim = replace(claim, related=one.related, step="leaves settings as they were")
+    undone: set[tuple[FunctionRef, int]] = set()
+    for one in contrary(tables, context):
+        undone.add((one.where, one.line))
+        claim = replace(_CLAIM, message=one.message, cost=one.cost, subject=one.subject)
+        claim = replace(claim, severity=_severity(context, one.where), advice=_LEAVE)
         yield at_line(rule, tables, context, one.where, one.line, claim)
+    for breach in breaches(tables, context):
+        severity = "note" if breach.note else _severity(context, breach.where)
+        claim = replace(_CLAIM, message=breach.message, severity=severity, subject=breach.subject)
+        claim = replace(claim, related=breach.related, step="leaves settings as they were")
+        yield at_line(rule, tables, context, breach.where, breach.line, claim)
     sites = [
         one
         for one in tables.practice.settings
@@ -232,6 +242,8 @@ def scattered_settings(rule: Rule, tables: Tables, context: Context) -> Iterator
     sites.sort(key=lambda one: one.where not in homes)  # what `configure()` sets comes before its callers
     late = {(one.where, one.line): name for one, name in _late(tables, sites)}
     for number, site in enumerate(sites):
+        if (site.where, site.line) in undone:
+            continue
         broken = _broken(tables, context, site) or late.get((site.where, site.line))
         if why := broken or _differs(tables, site, sites[:number]):
             severity = _severity(context, site.where) if broken else "note"

@@ -19,6 +19,7 @@ from dynamo_lint.rules.base import Context, is_quiet
 from dynamo_lint.rules.off_switches import reading
 from dynamo_lint.state.environment_writes import ANY, environment_writes
 from dynamo_lint.state.expressions import constant
+from dynamo_lint.state.launchers import launcher_writes
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
 
@@ -72,7 +73,7 @@ def _missing(
     """The settings that no code makes, where torch has another value by itself."""
     project, known = tables.project, known_settings()
     made = {name_today(f"{one.module}.{one.name}") for one in settings_made(project)}
-    variables = {one.key for one in environment_writes(project) if one.sets}
+    variables = {one.key for one in (*environment_writes(project), *launcher_writes(project)) if one.sets}
     variables |= {name for name, _ in contract.environment}
     lacking = []
     for said, value in contract.settings:

@@ -79,8 +79,10 @@ def check(
         fresh = set(subtract(older, known, everywhere.values()))
         since = Since(older.revision, older.commit, sum(one not in fresh for one in new))
         new = [one for one in new if one in fresh]
-    outside = frozenset(one.span.path for one in known if one.code not in LINT_RULES) - found.reported
+    outside = frozenset(one.span.path for one in known if one.code not in LINT_RULES)
+    outside -= found.reported | found.heard
     unfinished = Counter(one.code for one in heard.raw)["DYN906"] - Counter(one.code for one in new)["DYN906"]
+    started = found.heard.intersection(one.span.path for one in new)
     ordered, errors = sorted(new, key=position), judged.errors
     if any(map(is_notebook, found.files)):
         ordered = [told_by_cells(one, sources) for one in ordered]
@@ -88,7 +90,7 @@ def check(
     return Report(
         root=found.root,
         torch_version=settings.torch_version,
-        files=len(found.reported.union(error.path for error in found.errors)),
+        files=len(found.reported.union((error.path for error in found.errors), started)),
         outside=outside,
         compiled=judged.compiled,
         compiled_paths=judged.hot_paths,
@@ -120,7 +122,9 @@ def hear(
     meant = {error.path for error in judged.errors if error.needs and _is_for_newer(found, error.path)}
     raw = [one for one in judged.findings if one.code != "DYN901" or one.span.path not in meant]
     level = levels_of(settings.policy, catalogue, found.root)
-    silenced, idle = _suppressions(content, judged, raw, found.reported, level, catalogue, sources)
+    silenced, idle = _suppressions(
+        content, judged, raw, found.reported | found.heard, level, catalogue, sources
+    )
     silent = {finding.fingerprint for finding in silenced}
     audible = [finding for finding in (*raw, *with_fingerprints(idle)) if finding.fingerprint not in silent]
     reported = sorted(_wanted(audible, level), key=position)
@@ -164,7 +168,7 @@ def _suppressions(
 
     lines = suppressions.lines_of(judged.findings)
     for path in commented:
-        here, unknown = suppressions.read(path, sources.text(path), catalogue)
+        here, unknown = suppressions.read(path, sources.text(path), catalogue, content.places[path].is_code)
         comments += here
         if path not in reported:
             continue  # all that other entries compile there was not judged

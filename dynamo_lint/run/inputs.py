@@ -146,6 +146,7 @@ def _split(group: Group, configurations: _Configurations) -> tuple[Group, list[P
     found = replace(
         found,
         reported=frozenset(path for path, source in sources.items() if source == settings.source),
+        heard=frozenset(path for path in found.heard if governing(path) == settings.source),
         errors=tuple(error for error in found.errors if governing(error.path) == settings.source),
     )
     others = {source for source in sources.values() if source is not None} - {settings.source}

@@ -187,11 +187,21 @@ def _hazards(
     guards: frozenset[Identity] | None,
 ) -> tuple[list[Finding], list[Unresolved]]:
     """The findings of the rules, and the programs that were not followed to their end."""
+    from dynamo_lint.state.captured import records
     from dynamo_lint.state.environment_writes import environment_writes
+    from dynamo_lint.state.late_caches import late_caches
     from dynamo_lint.state.practice import practice_of
 
     compiled = regions.hot or regions.entries or regions.unresolved or regions.skipped
-    if not (compiled or practice_of(project) or environment_writes(project)):
+    judged = (
+        compiled
+        or practice_of(project)
+        or environment_writes(project)
+        or any(file.launcher is not None for file in project.files.values())
+        or records(project)
+        or any(True for _ in late_caches(project))
+    )
+    if not judged:
         return [], []
     # Imported late: a run over code that compiles nothing never needs the rules.
     from dynamo_lint.fixes.attach import attach

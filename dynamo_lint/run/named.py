@@ -74,14 +74,14 @@ class Judged:
 
 def on_named(verdict: Verdict, reach: Reach, found: Discovered) -> Judged:
     """The part of a verdict that concerns the files that are reported on."""
-    reported = found.reported
+    reported = found.reported | found.heard
     errors = (*found.errors, *(error for error in verdict.errors if error.path in reported))
     unread = with_fingerprints(map(_unreadable, errors))
     return Judged(
         findings=tuple(sorted((*_concerning(reported, verdict, reach), *unread), key=position)),
         errors=errors,
         hot_paths=verdict.hot_paths,
-        compiled=_compiled(reported, verdict, reach),
+        compiled=_compiled(found.reported, verdict, reach),
         compiles=bool(verdict.hot_paths),
         idle=verdict.idle,
         everywhere=verdict.findings,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
 from dynamo_lint.discovery import PACKAGING, Discovered
 from dynamo_lint.glances import ADDRESSED, BUILDS, FINDS, Glances
+from dynamo_lint.index.launchers import is_text, is_wanted
 from dynamo_lint.index.modules import module_name
 from dynamo_lint.index.notebooks import OtherLanguage, is_notebook
 from dynamo_lint.index.source_file import SourceFile
@@ -81,7 +82,10 @@ def read_content(
     unreadable: dict[str, FileFacts] = {}
     commented: set[str] = set()
     builds = finds = False
+    launchers = {*found.launchers}
     for path in found.files:
+        if path in launchers:
+            continue  # somebody named it
         module, is_package = _module(path, packages, around)
         places[path] = place = SourceFile(path, module, is_package, region_comment)
         try:
@@ -99,13 +103,29 @@ def read_content(
     for path in found.settings() if builds or finds else ():
         if path in places:
             continue  # somebody named it, as if it were code
-        if not (finds if path.endswith(PACKAGING) else builds):
-            continue
-        places[path] = place = SourceFile(path, path, False, None, is_code=False)
+        if finds if path.endswith(PACKAGING) else builds:
+            places[path] = SourceFile(path, path, False, None, is_code=False)
+    for path in found.launchers:
+        configures = path in places
+        places[path] = SourceFile(path, path, False, None, False, True, configures)
+    for path in [path for path, place in places.items() if not place.is_code]:
+        place = places[path]
         try:
-            keys[path] = key("facts", place, sources.raw(path))
+            source = sources.raw(path)
         except OSError as error:
             unreadable[path] = _unreadable(place, error)
+            continue
+        if place.is_launcher and not (is_wanted(path, source) and is_text(source)):
+            if path in found.files and not is_text(source):  # somebody named it
+                unreadable[path] = place.unreadable("it is no text")
+                continue
+            if not place.is_configuration:
+                del places[path]
+                continue
+            places[path] = place = replace(place, is_launcher=False)
+        keys[path] = key("facts", place, source)
+        if place.is_launcher and b"dynamo-lint:" in source:
+            commented.add(path)
     return Content(places, keys, unreadable, frozenset(commented))
 
 

@@ -27,6 +27,7 @@ from dynamo_lint.discovery import (
     DiscoveryError,
     discover,
 )
+from dynamo_lint.index.launchers import kind_of
 from dynamo_lint.older import Older, key_of
 from dynamo_lint.run.check import hear
 from dynamo_lint.run.reading import ALONE, Effort, read_content
@@ -99,7 +100,7 @@ def _keys(
         before = discover(here, there, cwd=base.there(found.root))
     except DiscoveryError:
         return []
-    before = replace(before, reported=frozenset(before.files))
+    before = replace(before, reported=frozenset(before.files), heard=frozenset(before.launchers))
     nested = tuple(replace(one, top=base.there(one.home)) for one in settings.nested)
     moved = replace(settings, top=base.there(settings.home.absolute()), baseline=None, nested=nested)
     texts = Sources(before.root)
@@ -159,7 +160,8 @@ def _is_wanted(entry: git.Entry) -> bool:
     name = posixpath.basename(entry.path)
     if name.endswith(CODE):
         return entry.size <= files.LARGEST
-    return name in _LAYOUT or (name.endswith(SETTINGS) and entry.size <= LARGEST_SETTINGS)
+    wanted = name.endswith(SETTINGS) or kind_of(name) != ""
+    return name in _LAYOUT or (wanted and entry.size <= LARGEST_SETTINGS)
 
 
 def _add_submodules(base: Base, found: Discovered) -> None:

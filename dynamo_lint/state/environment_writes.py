@@ -11,7 +11,7 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
 
 SETS = frozenset({"setdefault", "putenv", "setenv", "update"})
-UNSETS = frozenset({"pop", "unsetenv", "delenv", "clear"})
+UNSETS = frozenset({"pop", "unsetenv", "delenv", "clear", "__delitem__"})
 _PLAIN = frozenset({"putenv", "unsetenv", "setenv", "delenv"})
 """Functions by these names change the environment whatever they belong to."""
 ANY = "*"
@@ -30,6 +30,8 @@ class EnvironmentWrite:
     sets: bool
     expression: Expr | None = None
     """The value as it is written."""
+    default: bool = False
+    """It is set only where it is not: `os.environ.setdefault(…)`."""
 
 
 def environment_writes(project: Project) -> tuple[EnvironmentWrite, ...]:
@@ -63,7 +65,8 @@ def _called(project: Project) -> Iterator[EnvironmentWrite]:
             for key, value in _given(call, name):
                 text = _text(project, value, where) if name in SETS else None
                 known = _text(project, key, where) if isinstance(key, Constant | Name) else None
-                yield EnvironmentWrite(where, call.line, known or ANY, text, name in SETS, value)
+                default = name == "setdefault"
+                yield EnvironmentWrite(where, call.line, known or ANY, text, name in SETS, value, default)
 
 
 def _given(call: Call, name: str) -> Iterator[tuple[Expr | None, Expr | None]]:

@@ -141,7 +141,7 @@ class OptionDefaults:
             self._in_files[name] = {
                 _plain(value)
                 for path, file in self.project.files.items()
-                if not file.is_code and path.endswith((".yaml", ".yml", ".json"))
+                if not file.is_code and file.configures and path.endswith((".yaml", ".yml", ".json"))
                 for value in row.findall(self._text(path))
             }
         return self._in_files[name]

@@ -26,6 +26,7 @@ from dynamo_lint.program.refs import COMPILE, ExternalSymbol, FunctionRef
 from dynamo_lint.state.checkpoints import Saved, saved_wrappers
 from dynamo_lint.state.environment_writes import environment_writes
 from dynamo_lint.state.expressions import bound_to, constant
+from dynamo_lint.state.launchers import launcher_writes
 from dynamo_lint.state.tuning import Tuning, tunings
 
 RESETS = knowledge.names("reset")
@@ -140,6 +141,9 @@ def _is_compiled_in_place(call: Call) -> bool:
 
 
 def _caches(project: Project) -> Iterator[CacheFolder]:
+    for one in launcher_writes(project):
+        if _is_cache(one.key) and one.value is not None and (fault := _of_text(one.value.replace("$", ""))):
+            yield CacheFolder(one.where, one.line, one.key, fault)
     for one in environment_writes(project):
         value = one.expression if one.sets and _is_cache(one.key) else None
         if value is not None and (fault := _fault(project, value, one.where)):

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from dynamo_lint.config import Settings
-from dynamo_lint.contract import Contract, Expectation
-from dynamo_lint.doctor.checks import Check, examine, is_under
+from dynamo_lint.contract import Contract, Expectation, is_under
+from dynamo_lint.doctor.checks import Check, examine
 from dynamo_lint.doctor.look import (
     Folder,
     SetInCode,

@@ -404,3 +404,46 @@ def configure():
 
 configure()
 scale(torch.ones(3))
+# %% contrary to a variable of the contract
+# contract: environment = { TORCHINDUCTOR_FX_GRAPH_CACHE = "1", TORCHINDUCTOR_AUTOGRAD_CACHE = "1" }
+import torch._functorch.config
+import torch._inductor.config as inductor
+
+@torch.compile
+def step(x):
+    return x * 2
+
+inductor.fx_graph_cache = False  # expect: DYN512
+torch._functorch.config.enable_autograd_cache = False  # expect: DYN512
+other = torch.compile(step, options={"fx_graph_cache": False})  # expect: DYN512
+# %% all caches off, and a new folder for a while
+# contract: environment = { TORCHINDUCTOR_CACHE_DIR = { required = true } }
+from torch._inductor.utils import fresh_cache
+
+@torch.compile
+def step(x):
+    return x * 2
+
+def main():
+    torch.compiler.config.force_disable_caches = True  # expect: DYN512
+    with fresh_cache():  # expect: DYN512
+        step(torch.ones(2))
+    with torch._inductor.config.patch(force_disable_caches=True):  # expect: DYN512
+        step(torch.ones(2))
+# %% quiet: as the contract says
+# contract: environment = { TORCHINDUCTOR_FX_GRAPH_CACHE = "1", TORCHINDUCTOR_CACHE_DIR = { required = true } }
+torch._inductor.config.fx_graph_cache = True
+torch.compiler.config.force_disable_caches = False
+torch._functorch.config.enable_autograd_cache = False
+# %% quiet: caches are off without a contract
+torch._inductor.config.fx_graph_cache = False
+torch._inductor.config.force_disable_caches = True
+# %% quiet: caches are off where somebody asks for it
+# contract: environment = { TORCHINDUCTOR_FX_GRAPH_CACHE = "1" }
+import os
+
+if os.environ.get("COLD_START") == "1":
+    torch._inductor.config.force_disable_caches = True
+# %% quiet: the contract wants them off
+# contract: environment = { TORCHINDUCTOR_FX_GRAPH_CACHE = "0" }
+torch._inductor.config.fx_graph_cache = False

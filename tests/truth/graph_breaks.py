@@ -3952,6 +3952,126 @@ def drive():
         yield run(X)
 
 
+# %% an operator that changes an argument which it does not name
+@torch.library.custom_op("graph_breaks::wipe", mutates_args=())
+def wipe(x: torch.Tensor) -> torch.Tensor:
+    x.zero_()  # expect: DYN526 stale
+    return x.clone()
+
+
+@wipe.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+def wiped(x):
+    x = x * 2
+    wipe(x)
+    return x + 1
+
+
+def drive():
+    run = torch.compile(wiped)
+    for _ in range(4):
+        yield run(X)
+
+
+# %% quiet: an operator that names the argument that it changes
+@torch.library.custom_op("graph_breaks::wipe_named", mutates_args=("x",))
+def wipe(x: torch.Tensor) -> torch.Tensor:
+    x.zero_()
+    return x.clone()
+
+
+@wipe.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+def wiped(x):
+    x = x * 2
+    wipe(x)
+    return x + 1
+
+
+def drive():
+    run = torch.compile(wiped)
+    for _ in range(4):
+        yield run(X)
+
+
+# %% a fake that makes a size of a value
+@torch.library.custom_op("graph_breaks::above", mutates_args=())
+def above(x: torch.Tensor, limit: float) -> torch.Tensor:
+    return x[x > limit]
+
+
+@above.register_fake
+def _(x, limit):
+    return x.new_empty(int((x > limit).sum()))  # expect: DYN526 break
+
+
+def drive():
+    run = torch.compile(lambda x: above(x * 2, 0.5) + 1)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a fake that decides on a value
+@torch.library.custom_op("graph_breaks::either", mutates_args=())
+def either(x: torch.Tensor) -> torch.Tensor:
+    return x.clone()
+
+
+@either.register_fake
+def _(x):
+    if x.sum() > 0:  # expect: DYN526 break
+        return torch.empty_like(x)
+    return x.new_empty(x.shape)
+
+
+def drive():
+    run = torch.compile(lambda x: either(x * 2) + 1)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a fake whose size nobody knows yet
+@torch.library.custom_op("graph_breaks::above_unknown", mutates_args=())
+def above(x: torch.Tensor, limit: float) -> torch.Tensor:
+    return x[x > limit]
+
+
+@above.register_fake
+def _(x, limit):
+    return x.new_empty(torch.library.get_ctx().new_dynamic_size())
+
+
+def drive():
+    run = torch.compile(lambda x: above(x * 2, 0.5) + 1)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a fake that decides on a size and on a number
+@torch.library.custom_op("graph_breaks::sized", mutates_args=())
+def sized(x: torch.Tensor, limit: int) -> torch.Tensor:
+    return x.clone()
+
+
+@sized.register_fake
+def _(x, limit):
+    if x.shape[0] > limit or limit > 3:
+        return torch.empty_like(x)
+    return x.new_empty(x.shape)
+
+
+def drive():
+    run = torch.compile(lambda x: sized(x * 2, 1) + 1)
+    for _ in range(12):
+        yield run(X)
+
+
 # %% a decision on a number that is captured
 class Model(nn.Module):
     def forward(self, x):
