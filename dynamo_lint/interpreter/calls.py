@@ -18,6 +18,7 @@ from dynamo_lint.interpreter.model import (
     Closure,
     CompileCall,
     Decorated,
+    Either,
     External,
     Failed,
     Frame,
@@ -29,9 +30,11 @@ from dynamo_lint.interpreter.model import (
     Parent,
     Partial,
     Site,
+    Tensor,
     Unwrapped,
     Wrapper,
     guarded_part,
+    is_known,
 )
 from dynamo_lint.interpreter.stage import DEEPEST, RECURSION, SKIPS
 from dynamo_lint.models.drivers import NAMES, OPTIMIZERS
@@ -120,6 +123,11 @@ class Calls(Library):
                 return self._method(receiver, name, arguments, keywords, site)
             case Partial():
                 return self._partial(function, arguments, keywords, site)
+            case Either(functions):
+                self.doubt += 1
+                results = [self.invoke(one, arguments, keywords, site) for one in functions]
+                self.doubt -= 1
+                return self._one_of(results)
             case Manager():
                 self.leave(function)  # `@set_stance(…)` is in force around the calls alone
                 function.before.clear()
@@ -135,6 +143,15 @@ class Calls(Library):
                 return self._inside(own, found) if isinstance(found, Iterator) else found
         self.lost([*arguments, *keywords.values()], site, "a call of what is not known")
         return UNKNOWN
+
+    def _one_of(self, results: list[object]) -> object:
+        """What all of some results are; not known if they differ."""
+        first, *others = results
+        if all(isinstance(one, Tensor) for one in results):
+            shapes = [one.shape for one in results if isinstance(one, Tensor)]
+            return self.tracked(Tensor(shapes[0] if len({*shapes}) == 1 else None), results)
+        same = is_known(first) and all(is_known(other) and other == first for other in others)
+        return first if same else UNKNOWN
 
     def decorated(self, decorator: object, definition: object, site: Site) -> object:
         """The function or class as a decorator leaves it; those outside the project change nothing."""

@@ -21,6 +21,7 @@ from dynamo_lint.interpreter.model import (
     CompileCall,
     Decorated,
     Defaults,
+    Either,
     Elements,
     External,
     Failed,
@@ -478,6 +479,8 @@ class Expressions(Tracing):
         self.doubt += 1
         values = self.value(node.body, frame), self.value(node.orelse, frame)
         self.doubt -= 1
+        if all(isinstance(one, Closure | External | Partial) for one in values):
+            return Either(values)
         return next((one for one in values if isinstance(one, Wrapper | Object)), UNKNOWN)
 
     def truth(self, value: object) -> bool | None:

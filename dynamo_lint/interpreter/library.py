@@ -575,6 +575,8 @@ class Library(Compiled):
             self.fixes("linear", arguments, site)
         if dotted.startswith("torch."):
             return self._operation(dotted, arguments, keywords)
+        if dotted in NAMES["gives_tensor"]:
+            return self.tracked(Tensor(), [one for one in arguments if isinstance(one, Tensor)])
         return self._python(dotted, arguments, keywords, site)
 
     def fixes(self, kind: str, arguments: list[object], site: Site) -> None:

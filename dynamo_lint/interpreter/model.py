@@ -314,6 +314,13 @@ class Partial:
 
 
 @dataclass(slots=True, eq=False)
+class Either:
+    """One of several functions, by a test that is unknown."""
+
+    functions: tuple[object, ...]
+
+
+@dataclass(slots=True, eq=False)
 class Manager:
     """A context manager that changes settings: by name, the value while it is entered."""
 

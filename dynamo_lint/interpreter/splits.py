@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from dynamo_lint.interpreter.model import Edge, Frame
 from dynamo_lint.program.refs import FunctionRef
 
-
 Version = tuple[str, int]
 """One of the versions of a compiled function, by the key of its cache and its number in there."""
 

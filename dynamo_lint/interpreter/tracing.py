@@ -316,6 +316,8 @@ class Tracing(Stage):
 
     def sized(self, value: object) -> object:
         """The plain value of a number that a size or an index depends on: some sizes compile again."""
+        if self.trace is not None:
+            self.trace.computes = True
         if isinstance(value, Sourced) and self.is_symbol(value):
             self.guard(value.source, "size", value.raw)
         if isinstance(value, tuple):
