@@ -98,7 +98,7 @@ def explain(
 
     `codes` has the rule for each id of the registry of graph breaks.
     """
-    join = _Join(findings, places, codes)
+    join = _Join(findings, places, codes, job.breaks)
     costs: dict[_Line, _Cost] = defaultdict(_Cost)
     unexplained: list[Recompiles] = []
     notes: set[str] = set()
@@ -210,7 +210,10 @@ class _Join:
     line or a piece of state.
     """
 
-    def __init__(self, findings: Sequence[Finding], places: Places, codes: Mapping[str, str]) -> None:
+    def __init__(
+        self, findings: Sequence[Finding], places: Places, codes: Mapping[str, str], breaks: Sequence[Break]
+    ) -> None:
+        self._logged = breaks
         self._findings = [one for one in findings if not one.code.startswith(OF_THE_LINT)]
         self._places = places
         self._codes = codes
@@ -254,7 +257,7 @@ class _Join:
         resumed = _resumed(frame.function)
         if check.source.startswith("___stack"):
             # A value that the line with the break left behind, for which the rest is compiled again.
-            return self._break_at(frame.path, resumed[1]) if resumed else None
+            return self._left_behind(frame.path, resumed[1]) if resumed else None
         if check.kind == "size":
             return self._static_compile(frame)
         modes = failed_modes(check.source, check.kind, check.value)
@@ -265,11 +268,10 @@ class _Join:
         if (finding := self._finding(frame, check, place, reading)) is not None:
             return _from(finding)
         near = self._near(frame, reading, told)
-        line = (
-            self._written(frame, check, place, near)
-            or self._read(frame, check, place, reading)
-            or self._read_by_name(frame, check, place, near)
-        )
+        by_name = self._read_by_name(frame, check, place, near)
+        if by_name is None or (item := _LAST_ITEM.search(place.inside)) is None or item[1] in check.text:
+            by_name = self._read(frame, check, place, reading) or by_name
+        line = self._written(frame, check, place, near) or by_name
         return line and (line._replace(code=rule_of(REQUIRED)) if REQUIRED in modes else line)
 
     def _of_mode(self, frame: Frame, modes: Set[str]) -> _Line | None:
@@ -362,6 +364,14 @@ class _Join:
         """The finding at a line that speaks of a break there."""
         here = self._breaks.get((self._places.file(path) or "", line))
         return _from(max(here, key=_loudness)) if here else None
+
+    def _left_behind(self, path: str, line: int) -> _Line | None:
+        """The line of the break that a frame is the rest of: there, or in what that line calls."""
+        if known := self._break_at(path, line):
+            return known
+        through = [one for one in self._logged if any((path, line) == (on.path, on.line) for on in one.stack)]
+        found = {self.line_of_break(one) for one in through}
+        return found.pop() if len(found) == 1 else None
 
     def _static_compile(self, frame: Frame) -> _Line | None:
         """The one line that compiles for fixed sizes: there the changing axis can be allowed."""
