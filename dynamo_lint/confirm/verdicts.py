@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dynamo_lint.confirm.model import (
@@ -26,6 +26,7 @@ from dynamo_lint.confirm.model import (
     relative,
 )
 from dynamo_lint.findings import Finding
+from dynamo_lint.logs.modes import REQUIRED, TRAINING, failed_modes, flipped
 from dynamo_lint.logs.texts import INTENDED, Frame, Subject, compatible, read_subject
 
 VERDICTS = ("confirmed", "stale", "refuted", "unobserved")
@@ -35,9 +36,6 @@ OUTSIDE = frozenset({"DYN109", "DYN110", "DYN111", "DYN302", "DYN501", "DYN506",
 
 TRACELESS = frozenset({"DYN501", "DYN502", "DYN503", "DYN504", "DYN505", "DYN516"})
 """Rules about code that is never compiled, so that Dynamo cannot say anything of it."""
-
-FLIPS = frozenset({"DYN110", "DYN509"})
-"""Rules about modes of the process, such as gradients on or off, guarded under other names."""
 
 SIZES = frozenset({"DYN506", "DYN507"})
 """Rules about the sizes of inputs."""
@@ -157,17 +155,20 @@ def judged(finding: Finding, reply: Reply, root: Path) -> Verdict:
 def tempered(verdict: Verdict, way: Way) -> Verdict:
     """The verdict of a probe that no person wrote: what it made up itself proves nothing."""
     finding = verdict.finding
-    varied = (VARIED_MODES, FLIPS), (VARIED_SIZES, SIZES)
+    varied = (
+        (VARIED_MODES, flipped(finding.code, finding.subject) == TRAINING),
+        (VARIED_SIZES, finding.code in SIZES),
+    )
     if verdict.verdict == "unobserved":
         return verdict
-    for what, codes in varied:
-        if finding.code in codes and what in way.varied:
-            return Verdict(
-                finding, "unobserved", f"the probe itself varies {what}, whether or not the program does"
-            )
+    for what, is_about in varied:
+        if is_about and what in way.varied:
+            why = f"the probe itself varies {what}, whether or not the program does"
+            return replace(verdict, verdict="unobserved", why=why)
     circular = [guess for guess in way.guessed if guess.startswith(TENSORS)]
     if verdict.breaks and circular:
-        return Verdict(finding, "unobserved", f"the graph broke here, but it is a guess {circular[0]}")
+        why = f"the graph broke here, but it is a guess {circular[0]}"
+        return replace(verdict, verdict="unobserved", why=why)
     if verdict.verdict == "refuted" and way.guessed:
         why = f"nothing happened, but the program was not seen to run so: {way.guessed[0]}"
         return Verdict(finding, "unobserved", why)
@@ -212,7 +213,8 @@ def _without_evidence(
     line = f"line {finding.span.line}"
     compiled = finding.code in OUTSIDE or finding.effect == "stale"
     if not compiled and not _any_line(finding, receipt.traced, root):
-        return Verdict(finding, "unobserved", f"{line} ran, but not in compiled code")
+        why = f"{line} ran, but not in compiled code{_lost(finding, receipt, root)}"
+        return Verdict(finding, "unobserved", why)
     if receipt.failure is not None:
         return Verdict(finding, "unobserved", f"the compiled program raises {receipt.failure.type}")
     if values is None and finding.effect != "break":
@@ -241,6 +243,21 @@ def _not_reached(finding: Finding, reply: Reply, receipt: Receipt, root: Path) -
             f"the probe compiles {others}, and this is about `{unit}` as it is compiled{where}: "
             f"compile that in the probe"
         )
+    return ""
+
+
+def _lost(finding: Finding, receipt: Receipt, root: Path) -> str:
+    """Why the code around a finding ran eagerly: a break that took the frame; empty if there was none."""
+    function = finding.symbol.rpartition("::")[2].rpartition(".")[2]
+    for broken in receipt.breaks:
+        frames = (*broken.stack, Frame(broken.path, broken.line, broken.function))
+        own = any(
+            relative(one.path, root) == finding.span.path and one.function.rpartition(".")[2] == function
+            for one in frames
+        )
+        if broken.skips_frame and own:
+            where = f"{relative(broken.path, root)}:{broken.line}"
+            return f": the graph breaks at {where}, and the whole function runs eagerly for it"
     return ""
 
 
@@ -318,8 +335,9 @@ def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Pat
     """Whether a finding is about the state whose guard failed."""
     if finding.code in SIZES:
         return cause.kind == "SHAPE_ENV" or cause.aspect in ("size", "rank")
-    if finding.code in FLIPS:
-        return of_mode(cause) or cause.aspect == "requires_grad"
+    if mode := flipped(finding.code, finding.subject):
+        apart = mode == REQUIRED and subject is not None and not _same_state(subject, cause)
+        return mode in _modes_of(cause) and not apart
     if subject is not None and (
         _same_state(subject, cause) or _part_of(subject, finding, cause) or _wrapped(subject, finding, cause)
     ):
@@ -328,6 +346,13 @@ def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Pat
     frame = _near(cause.stack, root)
     own = subject is None or not subject.owner
     return own and frame is not None and _on_line(finding, frame, root)
+
+
+def _modes_of(cause: Cause) -> frozenset[str]:
+    """The modes whose guard failed, as findings name them."""
+    of_process = cause.kind in ("GLOBAL_STATE", "GRAD_MODE")
+    source = "GLOBAL_STATE" if of_process else f"self.{cause.attribute}"
+    return failed_modes(source, cause.aspect, cause.attribute or "grad_mode")
 
 
 def _same_state(subject: Subject, cause: Cause) -> bool:

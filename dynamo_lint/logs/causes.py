@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
-from itertools import combinations, product, takewhile
+from itertools import combinations, groupby, product, takewhile
 from operator import or_
 from typing import Any, NamedTuple
 
 from dynamo_lint.findings import SEVERITIES, Finding
 from dynamo_lint.logs.model import Break, Cause, Job, Limit, LogReport, Recompiles
+from dynamo_lint.logs.modes import REQUIRED, failed_modes, flipped, rule_of
 from dynamo_lint.logs.tally import Process, Told
 from dynamo_lint.logs.texts import (
     INTENDED,
@@ -28,6 +29,7 @@ from dynamo_lint.logs.texts import (
     readable,
     whole,
 )
+from dynamo_lint.models.drivers import MODES
 from dynamo_lint.sources import Sources
 
 OF_THE_LINT = "DYN9"
@@ -44,10 +46,10 @@ GROWTH = frozenset(
 )
 """Methods that change a container in place."""
 
+_LAST_ITEM = re.compile(r"\['([^']*)'\]$")
 _INSTALLED = re.compile(r".*[/\\](?:site-packages|dist-packages)[/\\]")
 _RESUMED = "torch_dynamo_resume_in_"
 _EFFECTS = ("stale", "once", "per-instance", "per-value", "storm")
-_MODE = "DYN110"
 _VARIABLES = "os.environ"
 """The name of all variables of the environment among the names that findings are about."""
 _SIZES = "DYN506"
@@ -96,7 +98,7 @@ def explain(
 
     `codes` has the rule for each id of the registry of graph breaks.
     """
-    join = _Join(findings, places, codes)
+    join = _Join(findings, places, codes, job.breaks)
     costs: dict[_Line, _Cost] = defaultdict(_Cost)
     unexplained: list[Recompiles] = []
     notes: set[str] = set()
@@ -109,9 +111,10 @@ def explain(
     for frame, told in _by_frame(processes).items():
         limits = limited[frame]
         sources = explanation(told) or tuple(dict.fromkeys(one.source for one in limits if one.source))
-        shares = _shares(told, sources)
-        masked = bool(shares) and any(source not in sources for one in told for source, _ in one.counts)
-        for source in sources:
+        shares = _shares(told, sources) if sources else {}
+        every = (*sources, *(source for source in shares if source not in sources))
+        masked = bool(shares) and any(source not in every for one in told for source, _ in one.counts)
+        for source in every:
             check = next((one.checks[source] for one in told if source in one.checks), None)
             line = None if check is None else join.line_of(frame, check, told)
             notes |= {"masked"} if masked else set()
@@ -207,7 +210,10 @@ class _Join:
     line or a piece of state.
     """
 
-    def __init__(self, findings: Sequence[Finding], places: Places, codes: Mapping[str, str]) -> None:
+    def __init__(
+        self, findings: Sequence[Finding], places: Places, codes: Mapping[str, str], breaks: Sequence[Break]
+    ) -> None:
+        self._logged = breaks
         self._findings = [one for one in findings if not one.code.startswith(OF_THE_LINT)]
         self._places = places
         self._codes = codes
@@ -218,7 +224,9 @@ class _Join:
         self._about: dict[tuple[str, str], list[int]] = defaultdict(list)
         """Positions of findings by a file that they concern and a name they are about; each may be empty."""
         self._modes: dict[str, list[Finding]] = defaultdict(list)
+        """By the mode."""
         self._breaks: dict[tuple[str, int], list[Finding]] = defaultdict(list)
+        self._changing: dict[str, list[tuple[int, str]]] = {}
         for number, finding in enumerate(self._findings):
             self._file(number, finding)
 
@@ -229,9 +237,8 @@ class _Join:
         paths = {finding.span.path, finding.unit.partition("::")[0], *chain} - {""}
         for place in product((*paths, ""), names):
             self._about[place].append(number)
-        if finding.code == _MODE:
-            for path in paths:
-                self._modes[path].append(finding)
+        if mode := flipped(finding.code, finding.subject):
+            self._modes[mode].append(finding)
         if _is_of_break(finding):
             for line in range(finding.span.line, finding.span.end_line + 1):
                 self._breaks[finding.span.path, line].append(finding)
@@ -250,21 +257,51 @@ class _Join:
         resumed = _resumed(frame.function)
         if check.source.startswith("___stack"):
             # A value that the line with the break left behind, for which the rest is compiled again.
-            return self._break_at(frame.path, resumed[1]) if resumed else None
+            return self._left_behind(frame.path, resumed[1]) if resumed else None
         if check.kind == "size":
             return self._static_compile(frame)
-        if (
-            check.kind == "requires_grad"
-            or check.source == "GLOBAL_STATE"
-            or check.source.endswith(".training")
-        ):
-            modes = self._modes.get(self._places.file(frame.path) or "", ())
-            return next((_from(one) for one in modes if self._nearness(one, frame)), None)
+        modes = failed_modes(check.source, check.kind, check.value)
+        if modes and REQUIRED not in modes:
+            return self._of_mode(frame, modes)
         place = place_of(check.source)
         reading = self._reading(check, told)
         if (finding := self._finding(frame, check, place, reading)) is not None:
             return _from(finding)
-        return self._written(frame, check, place) or self._read(frame, check, place, reading)
+        near = self._near(frame, reading, told)
+        by_name = self._read_by_name(frame, check, place, near)
+        if by_name is None or (item := _LAST_ITEM.search(place.inside)) is None or item[1] in check.text:
+            by_name = self._read(frame, check, place, reading) or by_name
+        line = self._written(frame, check, place, near) or by_name
+        return line and (line._replace(code=rule_of(REQUIRED)) if REQUIRED in modes else line)
+
+    def _of_mode(self, frame: Frame, modes: Set[str]) -> _Line | None:
+        """The line that changes a mode: by the nearest finding about it, or else by what the sources say.
+
+        A mode holds for all that is called, so that the frame may be far from the line that changes it.
+        """
+        found = [one for mode in sorted(modes) for one in self._modes.get(mode, ())]
+        ranked = sorted(found, key=lambda one: (self._nearness(one, frame), _loudness(one)), reverse=True)
+        if ranked and (self._nearness(ranked[0], frame) or len({one.span for one in ranked}) == 1):
+            return _from(ranked[0])
+        own = self._places.file(frame.path)
+        for near in ([own] if own else [], self._places.paths()):
+            lines = [(path, *one) for path in near for one in self._mode_lines(path) if one[1] in modes]
+            if len(lines) == 1:
+                path, line, mode = lines[0]
+                return _Line(path, line, rule_of(mode), mode, "assignment")
+        return _from(ranked[0]) if ranked else None
+
+    def _mode_lines(self, path: str) -> list[tuple[int, str]]:
+        """The lines of a file that change a mode, and which."""
+        if path not in self._changing:
+            self._changing[path] = [*mode_changes(self._places.text(path))]
+        return self._changing[path]
+
+    def _near(self, frame: Frame, reading: tuple[str, int] | None, told: Sequence[Told]) -> list[str]:
+        """The files that a frame is known to run: its own, and those that its checks were made for."""
+        places = [place for one in told for place in one.readings.values()]
+        logged = [frame.path, *([reading[0]] if reading else []), *(path for path, _ in places)]
+        return [*dict.fromkeys(path for one in logged if (path := self._places.file(one)) is not None)]
 
     def line_of_break(self, broken: Break) -> _Line | None:
         """The line that broke a graph; None where the code asks for the break."""
@@ -328,24 +365,36 @@ class _Join:
         here = self._breaks.get((self._places.file(path) or "", line))
         return _from(max(here, key=_loudness)) if here else None
 
+    def _left_behind(self, path: str, line: int) -> _Line | None:
+        """The line of the break that a frame is the rest of: there, or in what that line calls."""
+        if known := self._break_at(path, line):
+            return known
+        through = [one for one in self._logged if any((path, line) == (on.path, on.line) for on in one.stack)]
+        found = {self.line_of_break(one) for one in through}
+        return found.pop() if len(found) == 1 else None
+
     def _static_compile(self, frame: Frame) -> _Line | None:
         """The one line that compiles for fixed sizes: there the changing axis can be allowed."""
         found = self._static_compiles
         near = [one for one in found if one[0] == self._places.file(frame.path)] or found
         return _Line(*near[0], _SIZES, "dynamic=False", "assignment") if len(near) == 1 else None
 
-    def _written(self, frame: Frame, check: Check, place: Place) -> _Line | None:
+    def _written(self, frame: Frame, check: Check, place: Place, near: Sequence[str]) -> _Line | None:
         """The assignment that changes a piece of state, where it is likely to be the only one meant."""
         if not place.owner and not check.source.startswith("G["):
             return None
         if "environ" in check.source:
             return None
         own, function = self._places.file(frame.path), _original(frame.function)
-        chosen = self._writes.nearest(place.attribute, own, function)
+        # What a container holds under a name is of this frame's container, and not of any that has the name.
+        item = _LAST_ITEM.search(place.inside)
+        inside = check.kind in ("length", "presence") or bool(item)
+        name = item[1] if item else place.attribute
+        chosen = self._writes.nearest(f"[{name}]" if item else name, near, function, anywhere=not inside)
         if chosen is None:
             return None
         path, write = chosen
-        hot = path == own and write.function == function
+        hot = (path == own and write.function == function) or (inside and path in near)
         code = "DYN107" if write.function in CONSTRUCTORS else _code(check, write, hot)
         return _Line(path, write.line, code, readable(check.source), "assignment")
 
@@ -360,6 +409,23 @@ class _Join:
             return _Line(path, line, "DYN201", readable(check.source), "reading")
         code = "DYN109" if not place.owner and place.root == "other" else ""
         return _Line(path, line, code, readable(check.source), "reading")
+
+    def _read_by_name(self, frame: Frame, check: Check, place: Place, near: Sequence[str]) -> _Line | None:
+        """The first line that reads the attribute, or the item of that name, in code that a frame runs."""
+        if not place.owner:
+            return None
+        item = _LAST_ITEM.search(place.inside)
+        for path in near:
+            begins = frame.line if path == self._places.file(frame.path) else 0
+            found = [
+                line
+                for line, attribute, key in reads(self._places.text(path))
+                if (key == item[1] if item else attribute == place.attribute) and line >= begins
+            ]
+            if found:
+                code = "DYN102" if check.kind == "value" else ""
+                return _Line(path, min(found), code, readable(check.source), "reading")
+        return None
 
     def _reading(self, check: Check, told: Sequence[Told]) -> tuple[str, int] | None:
         known = next((one.readings[check.source] for one in told if check.source in one.readings), None)
@@ -379,23 +445,63 @@ def _by_frame(processes: Sequence[Process]) -> dict[Frame, list[Told]]:
 
 
 def _shares(told: Sequence[Told], sources: Sequence[str]) -> dict[str, int]:
-    """How many recompiles each source of an explanation stands for; those behind another go to the first."""
+    """How many recompiles each source stands for: those of an explanation, and what is sure without."""
     shares: dict[str, int] = defaultdict(int)
     for one in told:
+        left = Counter(dict.fromkeys(sources, 0))
         for (source, _), count in one.counts.items():
-            if sources:
-                shares[source if source in sources else sources[0]] += count
-    return shares
+            left[source] += count
+        for recompile, failed in one.entries:
+            first = failed[0][1]
+            left[first] -= 1
+            shares[_standing(one, recompile, dict(failed), sources)] += 1
+        for source, count in left.items():
+            shares[source if source in sources else sources[0]] += count
+    return {source: count for source, count in shares.items() if count}
+
+
+def _standing(told: Told, recompile: str, failed: Mapping[str, str], sources: Sequence[str]) -> str:
+    """The source that one recompile counts for.
+
+    It is one that is sure to differ from each earlier entry. Where the habit of one is all that speaks for
+    it, the check that Dynamo names for the latest entry counts, unless its values come back: code for each
+    of these was there already.
+    """
+    block = _Block(told, recompile, tuple(failed), 0)
+    first = next(iter(failed.values()))
+    every = (1 << len(failed)) - 1
+
+    def surely(source: str) -> int:
+        named = (number for number, name in enumerate(failed.values()) if name == source)
+        return _failures(source, [block], named).sure
+
+    known = {source: surely(source) for source in sources}
+    if enough := next((source for source in sources if known[source] == every), None):
+        return enough
+    if first in sources or surely(first) == every or not _returns(told, first):
+        return first
+    return max(sources, key=lambda source: known[source].bit_count())
+
+
+def _returns(told: Told, source: str) -> bool:
+    """Whether a source had a value again that it had before another."""
+    values = [value for value, _ in groupby(told.guarded.get(source, {}).values())]
+    return len(set(values)) < len(values)
 
 
 def _share(named: Sequence[Recompiles], frame: Frame, check: Check | None, count: int) -> list[Recompiles]:
     """The recompiles that a source stands for: those that name it first, and those that name another."""
-    hidden = count - sum(one.count for one in named)
-    if not hidden or check is None:
+    if check is None:
         return list(named)
-    if not named:
-        return [Recompiles(frame, check.source, check.kind, check.guard, hidden)]
-    return [replace(named[0], count=named[0].count + hidden), *named[1:]]
+    left, shared = count, []
+    for one in named:
+        shared.append(replace(one, count=min(one.count, left)))
+        left -= shared[-1].count
+    if left and not named:
+        return [Recompiles(frame, check.source, check.kind, check.guard, left)]
+    if left:
+        shared[0] = replace(shared[0], count=shared[0].count + left)
+    return [one for one in shared if one.count]
 
 
 def _values(told: Sequence[Told], source: str) -> tuple[str, ...]:
@@ -593,11 +699,18 @@ class _Writes:
                     for within in ((path, write.function), (path, ""), (None, "")):
                         self._later.setdefault((name, *within), (path, write))
 
-    def nearest(self, name: str, path: str | None, function: str) -> tuple[str, Write] | None:
-        """File and write that are nearest to a function; one of a constructor where there is no other."""
-        places = ((path, function), (path, ""), (None, ""))
+    def nearest(
+        self, name: str, near: Sequence[str], function: str, anywhere: bool
+    ) -> tuple[str, Write] | None:
+        """File and write that are nearest to a function; one of a constructor where there is no other.
+
+        `near` has the files that come first; others count where a write may stand `anywhere`.
+        """
+        places: list[tuple[str | None, str]] = [(path, within) for path in near for within in (function, "")]
+        places += [(None, "")] if anywhere else []
         later = (self._later.get((name, *place)) for place in places)
-        return next((one for one in later if one), None) or self._first.get((name, path))
+        first = (self._first.get((name, path)) for path in near)
+        return next((one for one in (*later, *first) if one), None)
 
 
 def writes(text: str) -> list[tuple[str, Write]]:
@@ -611,6 +724,33 @@ def writes(text: str) -> list[tuple[str, Write]]:
         found += _written(node, function)
         stack.extend((child, function) for child in ast.iter_child_nodes(node))
     return sorted(found, key=lambda one: one[1].line)
+
+
+def reads(text: str) -> Iterator[tuple[int, str, str]]:
+    """The lines of a file that read an attribute, with its name, or an item, with its text as the key."""
+    for node in ast.walk(_tree(text)):
+        match node:
+            case ast.Attribute(attr=name, ctx=ast.Load()):
+                yield node.lineno, name, ""
+            case ast.Subscript(_, ast.Constant(str(key)), ctx=ast.Load()):
+                yield node.lineno, "", key
+
+
+def mode_changes(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file that change a mode of the process by the functions of torch, and which mode."""
+    tree = _tree(text)
+    decorators = {
+        id(one)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for decorator in node.decorator_list
+        for one in ast.walk(decorator)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and id(node) not in decorators:
+            mode = MODES.get(ast.unparse(node.func)) if isinstance(node.func, ast.Attribute) else None
+            if mode is not None:
+                yield node.lineno, mode.name
 
 
 def static_compiles(text: str) -> Iterator[int]:
@@ -646,6 +786,9 @@ def _written(node: ast.AST, function: str) -> Iterator[tuple[str, Write]]:
     for target in targets:
         for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
             inner = one.value if isinstance(one, ast.Subscript) else one
+            match one:
+                case ast.Subscript(_, ast.Constant(str(key))):
+                    yield f"[{key}]", Write(one.lineno, function)
             if (name := _called(inner)) and not _is_local(inner, function):
                 outside = isinstance(inner, ast.Attribute) and not _is_self(inner.value)
                 yield name, Write(one.lineno, function, isinstance(one, ast.Subscript), outside)

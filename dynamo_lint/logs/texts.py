@@ -362,6 +362,9 @@ def _steps(node: ast.expr | None) -> list[_Step]:
             case ast.Call(value, []):
                 node = value
                 continue
+            case ast.BinOp(ast.Constant(), _, value) | ast.BinOp(value, _, ast.Constant()):
+                node = value  # what the compiler made of a number: `0.5*self.rate`
+                continue
             case _:
                 step = _Step("other", ast.unparse(expression), expression)
         steps.append(step)

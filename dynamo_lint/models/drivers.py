@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
@@ -38,7 +39,7 @@ MODES = _modes("functions")
 """By the function that sets it."""
 MODE_STORES = _modes("stores")
 """By the attribute that is stored."""
-STANCE = frozenset(_DATA["off"]["stance"])
+_GUARDS = [(word, row["mode"]) for row in _DATA["mode"] for word in row.get("guards", ())]
 STANCES_OFF = frozenset(_DATA["off"]["stances"])
 STANCE = frozenset(_DATA["off"]["stance"])
 """The functions that take a stance."""
@@ -76,3 +77,8 @@ NAMED: Mapping[str, str] = {key: mode.name for key, mode in _ALL}
 """What people call each state, by the key under which its value is kept."""
 DEFAULTS: Mapping[str, str] = {key: mode.default for key, mode in _ALL if mode.default is not None}
 """The values before anything sets them."""
+
+
+def guarded_modes(words: str) -> frozenset[str]:
+    """The names of the states whose guards failed: `grad_mode autocast(cpu)_enabled`, as Dynamo has it."""
+    return frozenset(name for word, name in _GUARDS if re.search(rf"\b{word}", words))

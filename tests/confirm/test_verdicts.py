@@ -10,6 +10,7 @@ import pytest
 
 from dynamo_lint.confirm.budget import exceeded, idle
 from dynamo_lint.confirm.model import (
+    MODES,
     Cause,
     Compile,
     GraphBreak,
@@ -20,11 +21,12 @@ from dynamo_lint.confirm.model import (
     Request,
     Setting,
     Unit,
+    Way,
     from_json,
 )
 from dynamo_lint.confirm.probes import ProbeRef, folder_of
 from dynamo_lint.confirm.run import automatic, environment, read_setting, report
-from dynamo_lint.confirm.verdicts import ProbeReport, Verdict, overall
+from dynamo_lint.confirm.verdicts import ProbeReport, Verdict, overall, tempered
 from dynamo_lint.contract import Contract, ExpectedBreaks
 from dynamo_lint.findings import Finding, Span
 from dynamo_lint.logs.texts import Frame, Subject, read_subject
@@ -234,17 +236,72 @@ FLIP = replace(
 )
 
 
-@pytest.mark.parametrize(
-    "cause",
-    [
-        replace(CAUSE, attribute="training"),
-        replace(CAUSE, kind="GRAD_MODE", owner="", bases=(), attribute=""),
-        replace(SHAPE, aspect="requires_grad"),
-    ],
-    ids=["train or eval", "gradients on or off", "a leaf that requires a gradient"],
+NO_GRAD = replace(FLIP, subject="run.py::main: gradient mode")
+LEAF = replace(FLIP, subject="MoE.forward(x)")
+TRAINED = replace(CAUSE, attribute="training")
+TURNED_OFF = replace(
+    CAUSE, kind="GLOBAL_STATE", source="torch", owner="torch", bases=(), attribute="grad_mode"
 )
-def test_a_mode_flip_is_confirmed_by_any_guard_on_a_mode(cause: Cause) -> None:
-    assert judged(FLIP, receipt(recompile(cause)), **RAN).verdict == "confirmed"
+REQUIRED = replace(SHAPE, aspect="requires_grad")
+
+
+@pytest.mark.parametrize(
+    ("flip", "cause"),
+    [
+        (FLIP, TRAINED),
+        (NO_GRAD, TURNED_OFF),
+        (NO_GRAD, replace(TURNED_OFF, kind="GRAD_MODE", attribute="")),
+        (LEAF, REQUIRED),
+    ],
+    ids=[
+        "train or eval",
+        "gradients on or off",
+        "as older torch names it",
+        "a leaf that requires a gradient",
+    ],
+)
+def test_a_mode_flip_is_confirmed_by_a_guard_on_its_mode(flip: Finding, cause: Cause) -> None:
+    assert judged(flip, receipt(recompile(cause)), **RAN).verdict == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("flip", "cause"),
+    [
+        (NO_GRAD, REQUIRED),
+        (NO_GRAD, TRAINED),
+        (NO_GRAD, replace(TURNED_OFF, attribute="num_threads")),
+        (FLIP, TURNED_OFF),
+        (LEAF, TURNED_OFF),
+        (LEAF, replace(REQUIRED, attribute="y")),
+    ],
+    ids=[
+        "a leaf alone",
+        "train or eval",
+        "another state",
+        "gradients alone",
+        "the mode alone",
+        "another leaf",
+    ],
+)
+def test_a_guard_on_another_mode_confirms_no_flip(flip: Finding, cause: Cause) -> None:
+    assert judged(flip, receipt(recompile(cause)), **RAN).verdict != "confirmed"
+
+
+def test_a_finding_in_code_that_a_break_took_out_is_told_so() -> None:
+    lost = replace(broken(9)[0], function="MoE.forward", skips_frame=True)
+    verdict = judged(COUNTER, receipt(breaks=(lost,), traced={}))
+    assert (verdict.verdict, verdict.why) == (
+        "unobserved",
+        "line 8 ran, but not in compiled code: the graph breaks at moe.py:9, and the whole function runs "
+        "eagerly for it",
+    )
+
+
+def test_what_the_probe_varies_itself_is_predicted_nonetheless() -> None:
+    reply = Reply("done", receipt=receipt(recompile(TRAINED)), ran={"/project/run.py": (4,)})
+    told = report(PROBE, reply, [FLIP], ROOT)
+    made = tempered(told.verdicts[0], Way("probe", "origin", varied=(MODES,)))
+    assert (made.verdict, made.recompiles) == ("unobserved", (0,))
 
 
 def test_neither_a_counter_nor_a_shape_confirms_a_mode_flip() -> None:
