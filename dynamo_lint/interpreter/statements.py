@@ -39,6 +39,7 @@ from dynamo_lint.interpreter.model import (
     Wrapper,
     is_key,
     is_known,
+    is_stand_in,
 )
 from dynamo_lint.models.drivers import NAMED
 from dynamo_lint.program.refs import ClassRef, FunctionRef
@@ -429,7 +430,7 @@ class Runner(Calls):
                 if other is MISSING or isinstance(other, Unknown):
                     frame.names[name] = value
                 elif is_known(other) and value is not other and (not is_known(value) or value != other):
-                    frame.names[name] = UNKNOWN if is_known(value) or isinstance(value, Unknown) else value
+                    frame.names[name] = _one_of(value, other)
             first = dict(frame.names)
 
     def _Match(self, node: ast.Match, frame: Frame) -> Iterator[object]:
@@ -678,6 +679,14 @@ class Runner(Calls):
                 if called is not None and any(isinstance(one, ast.Call) for one in ast.walk(handler)):
                     site = Site(frame.where, handler)
                     self.meet(Met("hiding", site, called.called, called.unit, True, called.compile))
+
+
+def _one_of(value: object, known: object) -> object:
+    """The value of a name that one block leaves with a value, and another one with a known value."""
+    numbers = [one for one in (known, value) if is_stand_in(one)]
+    if numbers:
+        return numbers[0]  # one that is not known, whichever of them it is
+    return UNKNOWN if is_known(value) or isinstance(value, Unknown) else value
 
 
 def _last_line(statement: ast.stmt) -> int:
