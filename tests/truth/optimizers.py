@@ -443,7 +443,7 @@ class Halving(torch.optim.Optimizer):
                 p.sub_(p.grad, alpha=group["lr"])
 
 
-def fit(rounds):
+def fit(factor, rounds):
     model = nn.Linear(4, 4)
     optimizer = Halving(model.parameters())
 
@@ -453,12 +453,12 @@ def fit(rounds):
 
     for _ in range(rounds):
         yield train(model, optimizer, step)
-        optimizer.param_groups[0]["lr"] *= 0.5  # expect: DYN102 per-value
+        optimizer.param_groups[0]["lr"] *= factor  # expect: DYN102 per-value
 
 
 def drive():
-    for _ in range(2):
-        yield from fit(3)
+    for factor, rounds in ((0.5, 4), (0.7, 2)):
+        yield from fit(factor, rounds)
 
 
 # %% a list that a plain object with a compiled method grows
