@@ -9,7 +9,7 @@ from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Function
 from dynamo_lint.interpreter.compiled import HOOKS
 from dynamo_lint.interpreter.guards import Trace
-from dynamo_lint.interpreter.library import SPECIAL, Library
+from dynamo_lint.interpreter.library import SPECIAL, Library, owner_of
 from dynamo_lint.interpreter.model import (
     MISSING,
     UNKNOWN,
@@ -73,7 +73,7 @@ class Calls(Library):
             elif isinstance(value, dict):
                 self.length(value)
                 keywords |= {key: held for key, held in value.items() if isinstance(key, str)}
-        if isinstance(node.func, ast.Attribute) and isinstance(function, Closure):
+        if isinstance(node.func, ast.Attribute):
             self.around(node.func.attr, function, arguments, site)
         return self.invoke(function, arguments, keywords, site)
 
@@ -92,9 +92,12 @@ class Calls(Library):
         parameters = self.project.function(frame.where).parameters
         return starred == {part.name for part in parameters if part.kind in {"vararg", "kwarg"}}
 
-    def around(self, name: str, function: Closure, arguments: list[object], site: Site) -> None:
-        """Notice `module.forward(x)` of a module that is compiled in place."""
-        if name in SPECIAL:
+    def around(self, name: str, function: object, arguments: list[object], site: Site) -> None:
+        """Notice `module.forward(x)` of a module that is compiled in place, and methods that Dynamo skips."""
+        owner = owner_of(function)
+        if owner is not None and _is_skipped(owner, name, function):
+            self.end_graph("DYN411")
+        if name in SPECIAL and isinstance(function, Closure):
             receiver = function.receiver or (arguments[0] if arguments else None)
             if isinstance(receiver, Object) and receiver.compiled is not None:
                 self.note("forward", site, site, receiver, receiver.compiled)
@@ -486,6 +489,14 @@ class Calls(Library):
             given = [*arguments, *keywords.values()]
             self.lost(given, self.current, f"`super().{name}` is not code of this project")
         return UNKNOWN
+
+
+def _is_skipped(owner: Object, name: str, function: object) -> bool:
+    """Whether Dynamo skips a method of an optimizer, or of its schedule, which wraps the step of both."""
+    if name == "step":
+        return owner.scheduled or "optimizer" in owner.attributes
+    inherited = isinstance(function, Method) and name in NAMES["skipped_of_optimizers"]
+    return inherited and "param_groups" in owner.attributes
 
 
 def _bound(

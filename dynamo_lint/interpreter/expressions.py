@@ -282,6 +282,8 @@ class Expressions(Tracing):
             return self._of_sourced(left, op, right)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             found = Tensor() if isinstance(op, ast.MatMult) else combined(left, right)
+            if is_mask(left) and is_mask(right) and isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor):
+                found.dtype = "torch.bool"
             if self.trace is not None and isinstance(left, Tensor) and left.shape == found.shape:
                 found.demanded = left.demanded
             return self.tracked(found, (left, right))
@@ -400,7 +402,8 @@ class Expressions(Tracing):
             truth = self.truth(value)
             return UNKNOWN if truth is None else not truth
         if isinstance(value, Tensor):
-            return self.tracked(Tensor(value.shape), [value])
+            kind = value.dtype if isinstance(node.op, ast.Invert) else None
+            return self.tracked(Tensor(value.shape, dtype=kind), [value])
         return _unary(node.op, value)
 
     def _Compare(self, node: ast.Compare, frame: Frame) -> object:
@@ -505,10 +508,24 @@ class Expressions(Tracing):
                 return bool(made) if isinstance(made, int) and not is_stand_in(made) else None
         return True if isinstance(value, Object | Wrapper | Closure | ClassObject) else None
 
+    def leaves_graph(self, code: str, capturing: str, site: Site | None = None) -> None:
+        """Notice that values in a tensor decide on a number or a size: the graph ends or holds them."""
+        trace = self.trace
+        if trace is None or self.on(f"{CONFIGURATION}.{capturing}"):
+            return
+        if trace.compile.keyword("fullgraph") is True:  # which captures numbers and sizes
+            trace.compiles = False
+        else:
+            self.end_graph(code, site)
+
     # --- containers -------------------------------------------------------------------------------------
 
     def _Subscript(self, node: ast.Subscript, frame: Frame) -> object:
-        return self.item(self.value(node.value, frame), self.value(node.slice, frame))
+        value, index = self.value(node.value, frame), self.value(node.slice, frame)
+        parts = index if isinstance(index, tuple) else (index,)
+        if isinstance(value, Tensor) and any(map(is_mask, parts)):
+            self.leaves_graph("DYN404", "capture_dynamic_output_shape_ops", Site(frame.where, node))
+        return self.item(value, index)
 
     def item(self, value: object, index: object) -> object:
         """The value of `value[index]`."""
@@ -975,6 +992,11 @@ def _unary(op: ast.unaryop, value: object) -> object:
     if is_stand_in(value):
         return Size(result) if isinstance(result, int) else Measured(result)
     return result
+
+
+def is_mask(value: object) -> bool:
+    """Whether a value is a tensor of truth values."""
+    return isinstance(value, Tensor) and value.dtype == "torch.bool"
 
 
 def comparison(op: ast.cmpop, left: object, right: object) -> object:

@@ -65,7 +65,7 @@ from dynamo_lint.models.drivers import (
     OPTIMIZERS,
     STANCE,
 )
-from dynamo_lint.models.tensor_results import GIVES_NO_TENSOR
+from dynamo_lint.models.tensor_results import BOOL_FUNCTIONS, GIVES_NO_TENSOR
 from dynamo_lint.program.refs import ClassRef
 
 _LARGEST = 2**31
@@ -359,7 +359,7 @@ class Library(Compiled):
         if (answer := _of_kind(name, tensor)) is not None:
             return answer
         if name in {"item", "tolist"}:
-            self._leaves_graph()
+            self.leaves_graph("DYN402", "capture_scalar_outputs")
             if name == "tolist":
                 count = tensor.shape[0] if tensor.shape is not None and len(tensor.shape) == 1 else None
                 if count is None:
@@ -373,16 +373,6 @@ class Library(Compiled):
             result.grad = False
             return result
         return self.tracked(result, [tensor, *given, *named.values()])
-
-    def _leaves_graph(self) -> None:
-        """Notice that a number is taken out of a tensor: Dynamo breaks the graph, unless it captures it."""
-        trace = self.trace
-        if trace is None or self.on(f"{CONFIGURATION}.capture_scalar_outputs"):
-            return
-        if trace.compile.keyword("fullgraph") is True:  # which captures numbers
-            trace.compiles = False
-        else:
-            self.end_graph("DYN402")
 
     def measured(self, tensor: Tensor | None = None, *, whole: bool = False) -> Measured | Size:
         """A number that tensors decide: that of a tensor is of its dtype, others are fractions or `whole`."""
@@ -597,11 +587,8 @@ class Library(Compiled):
         """Call `torch.compile`: the compiled function or module, or a decorator if there is none yet."""
         given = arguments[0] if arguments else keywords.get("model")
         call = CompileCall(site, _known(keywords))
-        method = given
-        while isinstance(method, Decorated):
-            method = method.function
-        owner = method.receiver if isinstance(method, Closure | Method) else None
-        if isinstance(owner, Object) and owner.scheduled and _name_of(method) == "step":
+        owner = owner_of(given)
+        if owner is not None and owner.scheduled and _name_of(bare(given)) == "step":
             wrapped = GraphBreak("DYN411", site, site, "", self.doubt > 0, call)
             self.breaks.setdefault(site.place, wrapped)
         if given is None:
@@ -676,7 +663,8 @@ class Library(Compiled):
             return self._is_instance(given[0], External("torch.Tensor"))
         if given and isinstance(given[0], Tensor) and (answer := _of_kind(name, given[0])) is not None:
             return answer
-        if name in GIVES_NO_TENSOR and isinstance(given[0] if given else None, Tensor | None):
+        first = given[0] if given else None
+        if name in BOOL_FUNCTIONS or (name in GIVES_NO_TENSOR and isinstance(first, Tensor | None)):
             return UNKNOWN
         tensor = made(dotted, given, named)
         parts = [*given, *named.values()]
@@ -894,7 +882,7 @@ class Library(Compiled):
                 values = arguments if len(arguments) > 1 else [*islice(self.each(first), LONGEST)]
                 return _reduced(name, values)
             case "float" | "int" if isinstance(first, Tensor):
-                self._leaves_graph()
+                self.leaves_graph("DYN402", "capture_scalar_outputs")
                 return self.measured(whole=name == "int")
             case "float" | "int" if not arguments:
                 return 0 if name == "int" else 0.0
@@ -1102,6 +1090,20 @@ def _is_plainly(value: object, dotted: str) -> bool | None:
     if not isinstance(kind, type) or isinstance(value, Measured | Elements | Defaults):
         return None
     return isinstance(value, kind)
+
+
+def bare(function: object) -> object:
+    """A function without the context managers that decorators put around it."""
+    while isinstance(function, Decorated):
+        function = function.function
+    return function
+
+
+def owner_of(function: object) -> Object | None:
+    """The object whose method a function is; None if it is of none."""
+    method = bare(function)
+    owner = method.receiver if isinstance(method, Closure | Method) else None
+    return owner if isinstance(owner, Object) else None
 
 
 def _name_of(method: object) -> str:

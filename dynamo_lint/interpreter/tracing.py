@@ -182,16 +182,14 @@ class Tracing(Stage):
             trace.entry,
         )
 
-    def end_graph(self, code: str) -> None:
-        """Note that Dynamo cannot go on at the current line, which a rule is about."""
-        trace = self.trace
+    def end_graph(self, code: str, site: Site | None = None) -> None:
+        """Note that Dynamo cannot go on at a site, or at the current line, which a rule is about."""
+        trace, site = self.trace, site or self.current
         if trace is not None:
-            made = GraphBreak(
-                code, self.current, trace.called, trace.cache.unit, self.doubt > 0, trace.compile
-            )
-            before = self.breaks.get(self.current.place)
+            made = GraphBreak(code, site, trace.called, trace.cache.unit, self.doubt > 0, trace.compile)
+            before = self.breaks.get(site.place)
             if before is None or before.doubt:
-                self.breaks[self.current.place] = made
+                self.breaks[site.place] = made
             self.split()
 
     def split(self) -> None:

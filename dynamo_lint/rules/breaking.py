@@ -47,9 +47,11 @@ _FAILS = "the call fails: with `fullgraph=True` a graph break is an error"
 _DOES = {
     "DYN402": "takes a number out of a tensor",
     "DYN403": "decides on the value of a tensor",
+    "DYN404": "picks by a mask, so that the size of the result depends on values",
     "DYN408": "changes whether a tensor requires a gradient",
-    "DYN411": "compiles a step that a schedule has wrapped in a function which Dynamo skips",
+    "DYN411": "calls a method of an optimizer or of a schedule that Dynamo skips",
 }
+_WRAPPED = "compiles a step that a schedule has wrapped in a function which Dynamo skips"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +89,14 @@ def _met(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iter
             fails = one.compile.keyword("fullgraph") is True
             where = f" in the compiled `{unit_name(one.target)}`" if one.target else ""
             why = f", {wording.why}" if wording.why else ""
+            does = _DOES[one.code] if one.target else _WRAPPED
             claim = Claim(
-                message=f"`{text}`{where} {_DOES[one.code]}{why}",
+                message=f"`{text}`{where} {does}{why}",
                 cost=_FAILS if fails else _COSTS["break"],
                 effect="break",
                 subject=text,
                 advice=wording.advice if one.target else "leave it: the step behind it is compiled by itself",
-                step=_DOES[one.code],
+                step=does,
                 severity="note" if one.doubt or not one.target else "error" if fails else "warning",
             )
             met = Met("break", one.site, one.called, one.target, one.doubt, one.compile, tried=run.tried)

@@ -144,7 +144,7 @@ def _code(group: Sequence[Recompile]) -> str:
     ):
         return "DYN105"
     if source.root == "closure" and not hot:
-        return "DYN111" if last.fresh else "DYN102"
+        return "DYN111" if all(one.fresh for one in group) else "DYN102"
     if source.root in {"global", "closure"} and hot:
         return "DYN106"
     if not hot:

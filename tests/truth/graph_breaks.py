@@ -4072,6 +4072,206 @@ def drive():
         yield run(X)
 
 
+# %% gradients that a compiled step empties
+def drive():
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    @torch.compile
+    def run(x):
+        x = model(x) * 2
+        optimizer.zero_grad()  # expect: DYN411 break
+        return x + 1
+
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: gradients that a compiled step empties through the model
+def drive():
+    model = nn.Linear(4, 4)
+
+    @torch.compile
+    def run(x):
+        x = model(x) * 2
+        model.zero_grad()
+        return x + 1
+
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a step within compiled code that a schedule has wrapped
+class Plain(torch.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, {"lr": 0.1})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.sub_(p.grad, alpha=0.1)
+
+
+def drive():
+    model = nn.Linear(4, 4)
+    model(X).sum().backward()
+    optimizer = Plain(model.parameters())
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 100)
+
+    @torch.compile
+    def run(x):
+        x = x * 2
+        optimizer.step()  # expect: DYN411 break
+        return x + 1
+
+    for _ in range(12):
+        yield run(X)
+        schedule.step()
+
+
+# %% quiet: a step within compiled code that no schedule has wrapped
+class Plain(torch.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, {"lr": 0.1})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.sub_(p.grad, alpha=0.1)
+
+
+def drive():
+    model = nn.Linear(4, 4)
+    model(X).sum().backward()
+    optimizer = Plain(model.parameters())
+
+    @torch.compile
+    def run(x):
+        x = x * 2
+        optimizer.step()
+        return x + 1
+
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a step of an object that is no optimizer, beside a schedule of another
+class Counter:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def step(self, x):
+        return x * self.scale
+
+
+def drive():
+    optimizer = torch.optim.SGD(nn.Linear(4, 4).parameters(), lr=0.1)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 100)
+    counter = Counter(2)
+
+    @torch.compile
+    def run(x):
+        return counter.step(x) + 1
+
+    for _ in range(12):
+        yield run(X)
+        optimizer.step()
+        schedule.step()
+
+
+# %% a mask of two comparisons by which a helper picks among what it is handed in a dict
+class Range:
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def pick(self, found):
+        values = found["losses"]
+        inside = values > self.low
+        inside &= values < self.high
+        return (
+            values.sum(),
+            values[inside],  # expect: DYN404 break
+        )
+
+
+def drive():
+    limits = Range(0.2, 0.8)
+
+    @torch.compile
+    def run(x):
+        total, kept = limits.pick({"losses": x * 2})
+        return total + kept.sum()
+
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a mask by which a helper weighs and writes among what it is handed in a dict
+class Range:
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def pick(self, found):
+        values = found["losses"]
+        inside = values > self.low
+        inside &= values < self.high
+        values[~inside] = 0.0
+        return values * inside + torch.where(inside, values, -values)
+
+
+def drive():
+    limits = Range(0.2, 0.8)
+
+    @torch.compile
+    def run(x):
+        return limits.pick({"losses": x * 2}).sum()
+
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a mask by which a helper picks under fullgraph
+class Range:
+    def __init__(self, low):
+        self.low = low
+
+    def pick(self, found):
+        values = found["losses"]
+        return values[values > self.low].sum()
+
+
+def drive():
+    limits = Range(0.2)
+
+    @torch.compile(fullgraph=True)
+    def run(x):
+        return limits.pick({"losses": x * 2})
+
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: whether a tensor is complex, of one that a helper is handed in a dict
+class Real:
+    def __init__(self, name):
+        self.names = {"key": name}
+
+    def part(self, found):
+        value = found.get(self.names["key"])
+        if torch.is_complex(value) or not torch.is_floating_point(value):
+            return value.real
+        return value * 2
+
+
+def drive():
+    real = Real("x")
+    run = torch.compile(lambda found: real.part(found))
+    for _ in range(12):
+        yield run({"x": X})
+
+
 # %% a decision on a number that is captured
 class Model(nn.Module):
     def forward(self, x):

@@ -431,6 +431,36 @@ def drive():
         yield train(model, optimizer, step)
 
 
+# %% a rate that changes between the calls of a step which every run compiles for itself
+class Halving(torch.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, {"lr": 0.5})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.sub_(p.grad, alpha=group["lr"])
+
+
+def fit(factor, rounds):
+    model = nn.Linear(4, 4)
+    optimizer = Halving(model.parameters())
+
+    @torch.compile
+    def step():
+        optimizer.step()
+
+    for _ in range(rounds):
+        yield train(model, optimizer, step)
+        optimizer.param_groups[0]["lr"] *= factor  # expect: DYN102 per-value
+
+
+def drive():
+    for factor, rounds in ((0.5, 4), (0.7, 2)):
+        yield from fit(factor, rounds)
+
+
 # %% a list that a plain object with a compiled method grows
 class Runner:
     def __init__(self):
