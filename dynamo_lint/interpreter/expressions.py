@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from typing import TypeVar
 
 from dynamo_lint.index import ir
 from dynamo_lint.interpreter.model import (
@@ -52,6 +53,7 @@ from dynamo_lint.interpreter.tracing import Tracing
 from dynamo_lint.models.drivers import CONFIGURATION, GRADIENTS, MODES, NAMES
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 
+_Round = TypeVar("_Round")
 ROUNDS = 16
 """Rounds of a loop over known values: more than the recompile limit."""
 _UNSEEN = 3
@@ -623,7 +625,7 @@ class Expressions(Tracing):
                 return
             yield one
 
-    def rounds(self, values: Iterable[object]) -> Iterator[object]:
+    def rounds(self, values: Iterable[_Round]) -> Iterator[_Round]:
         """The first of values whose number is not known: more as long as each round compiles something."""
         compiled, self.unended = len(self.recompiles), True
         for number, one in enumerate(values):

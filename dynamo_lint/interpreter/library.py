@@ -112,6 +112,8 @@ _BY_FUNCTION = {
     name: kind() for kind, word in OPERATORS.items() for name in (word, f"{word}_", f"i{word}", f"__{word}__")
 }
 """By function of `operator`, the operator that it stands for."""
+_COUNTED = (list, tuple, dict, str, range, Object, ClassObject, Iterator, Tensor)
+"""Kinds of values of which a run has as many parts as they have."""
 _NO_CONTEXT = "contextlib.nullcontext"
 EXIT_STACK = "contextlib.ExitStack"
 SPECIAL = frozenset({"forward", "_call_impl"})
@@ -1019,8 +1021,7 @@ class Library(Compiled):
             case "enumerate":
                 start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
                 first_number = start if isinstance(start, int) else 0
-                counted = list | tuple | dict | str | range | Object | ClassObject | Iterator | Tensor
-                if isinstance(self.use_raw(first), counted):
+                if isinstance(self.use_raw(first), _COUNTED):
                     return enumerate(self.each(first), first_number)
                 later = (first_number + place for place in LATE)
                 return Uncounted(self.rounds(range(first_number, first_number + ROUNDS)), later, pairs=True)

@@ -104,8 +104,8 @@ class Uncounted(Iterator[object]):
 
     __slots__ = ("_first", "_last", "_later", "_pairs")
 
-    def __init__(self, first: Iterable[int], later: Iterable[int], pairs: bool) -> None:
-        self._first, self._later, self._pairs = iter(first), iter(later), pairs
+    def __init__(self, first: Iterator[int], later: Iterable[int], pairs: bool) -> None:
+        self._first, self._later, self._pairs = first, iter(later), pairs
         self._last = -1
 
     def look_at(self, more: Iterable[int]) -> None:
@@ -115,7 +115,7 @@ class Uncounted(Iterator[object]):
     def __next__(self) -> object:
         number = next(self._first, None)
         while number is None or number <= self._last:
-            number = next(self._later)
+            number = next(self._later)  # or it ends
         self._last = number
         return (number, UNKNOWN) if self._pairs else number
 
