@@ -292,7 +292,8 @@ class _Walk(Forward[dict[str, Value], Truth]):
         """Forget what a name was bound to; a class in a compiled function ends the graph."""
         self.names.pop(node.name, None)
         if isinstance(node, ast.ClassDef) and self.where.key != MODULE_KEY:
-            self.note("class", node, "eager" if self.looping else None)
+            unused = None if node.name in _read(self.body) else "break"
+            self.note("class", node, "eager" if self.looping else unused)
             self.names[node.name] = Value("class")
 
     def _escaping(self, value: Value) -> Iterator[ast.expr]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from typing import TypeVar
 
 from dynamo_lint.index import ir
 from dynamo_lint.interpreter.model import (
@@ -38,11 +39,14 @@ from dynamo_lint.interpreter.model import (
     Sourced,
     Static,
     Tensor,
+    Uncounted,
+    Unknown,
     Unwrapped,
     Wrapper,
     is_key,
     is_known,
     is_stand_in,
+    unknown_key,
 )
 from dynamo_lint.interpreter.sizes import combined, indexed
 from dynamo_lint.interpreter.stage import outside
@@ -50,6 +54,7 @@ from dynamo_lint.interpreter.tracing import Tracing
 from dynamo_lint.models.drivers import CONFIGURATION, GRADIENTS, MODES, NAMES
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 
+_Round = TypeVar("_Round")
 ROUNDS = 16
 """Rounds of a loop over known values: more than the recompile limit."""
 _UNSEEN = 3
@@ -191,8 +196,7 @@ class Expressions(Tracing):
         found: dict[object, object] = {}
         for one in self._comprehended(node.generators, pair, inner):
             if isinstance(one, tuple):
-                key = self.use(one[0])
-                found[key if is_key(key) else id(one)] = one[1]
+                found[_filed(self.use(one[0]), found)] = one[1]
         return found
 
     def _Await(self, node: ast.Await, frame: Frame) -> object:
@@ -221,7 +225,7 @@ class Expressions(Tracing):
                 self.value(value, frame),
             )
             if key is not None:
-                found[known if is_key(known) else key] = held
+                found[_filed(known, found)] = held
             elif isinstance(held, dict):
                 self.length(held)
                 found |= {name: self.read(held, "item", name, one) for name, one in held.items()}
@@ -594,7 +598,9 @@ class Expressions(Tracing):
             case list() if self.trace is not None:
                 for number, one in enumerate(value):
                     yield self.read(value, "item", number, one)
-            case list() | tuple() | dict() | str() | range():
+            case dict():
+                yield from (UNKNOWN if isinstance(one, Unknown) else one for one in value)
+            case list() | tuple() | str() | range():
                 yield from value
             case Object(kind, items=items):
                 iterate = self.project.method(kind, "__iter__") if isinstance(kind, ClassRef) else None
@@ -622,19 +628,26 @@ class Expressions(Tracing):
             case _:
                 yield from self.rounds(UNKNOWN for _ in range(ROUNDS))
 
-    def elements(self, value: object) -> Iterator[object]:
-        """The values that a loop runs over: of an iterator only some, if compiled code is called for each."""
+    def elements(self, value: object, turns: Iterable[int] = ()) -> Iterator[object]:
+        """The values that a loop runs over: of an iterator only some, if compiled code is called for each.
+
+        Of a long count, what the loop asks about comes too.
+        """
         whole = isinstance(value, list | tuple | dict | str | Object)
+        if isinstance(value, Uncounted):
+            value.look_at(turns)
         met = len(self.met)
         for number, one in enumerate(islice(self.each(value), LONGEST)):
             if not whole and number >= ROUNDS and len(self.met) > met:
                 self.unended = True
                 if isinstance(value, range):
-                    yield from (value[place] for place in LATE if ROUNDS < place < len(value))
+                    late = {value[place] for place in LATE if ROUNDS < place < len(value)}
+                    late |= {turn for turn in turns if turn in value[ROUNDS:]}
+                    yield from sorted(late, reverse=value.step < 0)
                 return
             yield one
 
-    def rounds(self, values: Iterable[object]) -> Iterator[object]:
+    def rounds(self, values: Iterable[_Round]) -> Iterator[_Round]:
         """The first of values whose number is not known: more as long as each round compiles something."""
         compiled, self.unended = len(self.recompiles), True
         for number, one in enumerate(values):
@@ -916,6 +929,13 @@ def function_of(frame: Frame) -> Frame:
     return frame
 
 
+def _filed(key: object, items: dict[object, object]) -> object:
+    """What a key is filed under: itself, or what stands for an object or for one that is not known."""
+    if is_key(key):
+        return key
+    return id(key) if isinstance(key, Object | Closure) else unknown_key(items)
+
+
 def _inside(frame: Frame) -> Frame:
     """The frame of a comprehension in a function."""
     return Frame(frame.where, outer=frame, owner=frame.owner, traced=frame.traced, comprehension=True)
@@ -1021,7 +1041,7 @@ def comparison(op: ast.cmpop, left: object, right: object) -> object:
     ):
         return (left == right) is isinstance(op, ast.Eq)
     if isinstance(right, dict) and isinstance(op, ast.In | ast.NotIn):
-        if not is_key(left) or is_stand_in(left) or (left not in right and not all(map(is_key, right))):
+        if not is_key(left) or is_stand_in(left) or (left not in right and UNKNOWN in right):
             return UNKNOWN
         return (left in right) is isinstance(op, ast.In)
     containers = isinstance(left, dict | list | tuple) and type(left) is type(right)

@@ -84,6 +84,8 @@ def length_of(value: object) -> object:
     """The length of a container, or its type if it has none."""
     if isinstance(value, Object):
         return len(value.items)
+    if isinstance(value, dict) and UNKNOWN in value:
+        return UNKNOWN
     return len(value) if isinstance(value, list | tuple | dict) else guarded_part(value)
 
 
@@ -91,6 +93,8 @@ def keys_of(value: object) -> object:
     """The keys of a dict, in order, or the elements of a set."""
     if isinstance(value, Elements):
         return frozenset(value)
+    if isinstance(value, dict) and UNKNOWN in value:
+        return UNKNOWN
     return tuple(value) if isinstance(value, dict) else guarded_part(value)
 
 

@@ -6,6 +6,7 @@ import ast
 import builtins
 import collections.abc
 import itertools
+import json
 import math
 import numbers
 import sys
@@ -16,7 +17,7 @@ from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.interpreter import sizes
 from dynamo_lint.interpreter.compiled import Compiled
-from dynamo_lint.interpreter.expressions import LATE, ROUNDS, SOME, is_short, text
+from dynamo_lint.interpreter.expressions import LATE, OPERATORS, ROUNDS, SOME, is_short, text
 from dynamo_lint.interpreter.guards import LENGTH, GraphBreak
 from dynamo_lint.interpreter.model import (
     LONGEST,
@@ -44,6 +45,8 @@ from dynamo_lint.interpreter.model import (
     Sourced,
     Static,
     Tensor,
+    Uncounted,
+    Unknown,
     Unwrapped,
     Wrapper,
     is_key,
@@ -103,6 +106,15 @@ _HARMLESS = frozenset({"torch", "builtins", *sys.stdlib_module_names})
 """Packages whose functions change no object that they are given."""
 _OF_NUMPY = {"power": "pow", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "fabs": "fabs"}
 """Functions of numpy that have another name in `math`."""
+_BY_METHOD = {f"__{word}__": kind() for kind, word in OPERATORS.items()}
+"""By special method, the operator that it is behind."""
+_BY_FUNCTION = {
+    name: kind() for kind, word in OPERATORS.items() for name in (word, f"{word}_", f"i{word}", f"__{word}__")
+}
+"""By function of `operator`, the operator that it stands for."""
+_COUNTED = (list, tuple, dict, str, range, Object, ClassObject, Iterator, Tensor)
+"""Kinds of values of which a run has as many parts as they have."""
+_NO_CONTEXT = "contextlib.nullcontext"
 EXIT_STACK = "contextlib.ExitStack"
 SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
@@ -198,11 +210,10 @@ class Library(Compiled):
                 return self.inherited(owner, instance, name, arguments, keywords)
             case Object():
                 return self._of_module(receiver, name, arguments, keywords, site)
-            case Method(Object() as inner, "__dict__") if name == "get" and arguments:
-                key = self.use(arguments[0])
-                if not isinstance(key, str):
-                    return UNKNOWN
-                return inner.attributes.get(key, arguments[1] if len(arguments) > 1 else None)
+            case Method(Object() as inner, "__dict__"):
+                return self._of_attributes(receiver, inner, name, arguments, keywords, site)
+            case int() | float() if name in _BY_METHOD and len(arguments) == 1:
+                return self.binary(receiver, _BY_METHOD[name], arguments[0])
             case Hook(module) if name == "remove":
                 module.hooks[:] = (one for one in module.hooks if one is not receiver)
             case list():
@@ -213,6 +224,33 @@ class Library(Compiled):
                 given = [self.use(one) for one in arguments]
                 return _of_text(receiver, name, given)
         self.lost([*arguments, *keywords.values()], site, f"`{name}` of what is not known")
+        return UNKNOWN
+
+    def _of_attributes(
+        self,
+        attributes: Method,
+        owner: Object,
+        name: str,
+        arguments: list[object],
+        keywords: dict[str, object],
+        site: Site,
+    ) -> object:
+        """Call a method of the `__dict__` of an object."""
+        key, default = (*map(self.use, arguments[:1]), *arguments[1:2], None, None)[:2]
+        given = {**key, **keywords} if isinstance(key, dict) else keywords
+        match name:
+            case "get" if arguments:
+                return owner.attributes.get(key, default) if isinstance(key, str) else UNKNOWN
+            case "update" if key is None or (isinstance(key, dict) and all(isinstance(k, str) for k in key)):
+                for attribute, value in given.items():
+                    self.put(attributes, attribute, value)
+                return None
+            case "setdefault" if isinstance(key, str):
+                if key not in owner.attributes:
+                    self.put(attributes, key, default)
+                return self.attribute(owner, key, site)
+            case "update" | "setdefault" | "pop" | "popitem" | "clear":
+                self.lost([owner], site, f"`__dict__.{name}` of what is not known")
         return UNKNOWN
 
     def _of_module(
@@ -274,6 +312,8 @@ class Library(Compiled):
             self.enter(manager)
         elif isinstance(manager, Iterator):  # what a `contextmanager` of the project yields
             return next(manager, None)
+        elif isinstance(manager, Object) and manager.kind == _NO_CONTEXT:
+            return manager.attributes["enter_result"]
         elif isinstance(manager, Object):
             value = self.special(manager, method, [], self.current)
             return manager if value is MISSING else value
@@ -482,8 +522,9 @@ class Library(Compiled):
                 return None
             case "keys" | "values" | "items":
                 self.length(items)
-                held = {one: self.read(items, "item", one, items[one]) for one in items}
-                return [*(held if name == "keys" else held.values() if name == "values" else held.items())]
+                held = [(one, self.read(items, "item", one, items[one])) for one in items]
+                pairs = [(UNKNOWN if isinstance(one, Unknown) else one, value) for one, value in held]
+                return pairs if name == "items" else [pair[name == "values"] for pair in pairs]
             case "get" | "setdefault" | "pop" if arguments and is_key(key):
                 self.absent(items, "item", key, present=key in items)
                 if key in items:
@@ -492,6 +533,7 @@ class Library(Compiled):
                         del items[key]
                         self.wrote(items, LENGTH, UNKNOWN)
                     return found
+                default = UNKNOWN if UNKNOWN in items else default
                 if name == "setdefault":
                     self.put(items, key, default)
                 return default
@@ -705,6 +747,11 @@ class Library(Compiled):
         module, _, name = dotted.rpartition(".")
         if self.trace is not None and (computed := self._calculated(dotted, arguments)) is not MISSING:
             return computed
+        if module == "operator" and len(arguments) == 2:
+            if name in _BY_FUNCTION:
+                return self.binary(arguments[0], _BY_FUNCTION[name], arguments[1])
+            if name == "getitem":
+                return self.item(*arguments)
         if dotted in {"builtins.isinstance", "builtins.callable"}:
             arguments = [self.typed(one) for one in arguments]
         elif name not in _TAKING_SOURCES:
@@ -735,6 +782,8 @@ class Library(Compiled):
             case "builtins", "len":
                 self.length(first)
                 return _length(first)
+            case "json", "dumps" | "loads" if len(arguments) == 1 and not keywords:
+                return _of_json(name, first)
             case "itertools", "filterfalse" | "takewhile" | "dropwhile" if len(arguments) == 2:
                 return self._chosen(name, first, arguments[1], site)
             case ("itertools", "accumulate") | ("functools", "reduce"):
@@ -792,6 +841,8 @@ class Library(Compiled):
                 return Object("concurrent.futures.ThreadPoolExecutor")
             case "contextlib", "ExitStack" | "AsyncExitStack":
                 return Object(EXIT_STACK)
+            case "contextlib", "nullcontext":
+                return Object(_NO_CONTEXT, {"enter_result": arguments[0] if arguments else None} | keywords)
             case "weakref", "proxy":
                 return first
             case "weakref", "ref":
@@ -860,6 +911,9 @@ class Library(Compiled):
                 return None
             case "setattr" if len(arguments) == 3 and isinstance(arguments[1], str):
                 self.store(first, arguments[1], arguments[2], site)
+                return None
+            case "setattr" if len(arguments) == 3 and isinstance(first, Object) and self.is_module(first):
+                self.give_up(site, "an attribute of a module is set whose name is not known")
                 return None
             case "getattr" if len(arguments) > 1 and isinstance(arguments[1], str):
                 if (
@@ -967,13 +1021,14 @@ class Library(Compiled):
             case "range":
                 known = [one for one in arguments if isinstance(one, int) and abs(one) < _LARGEST]
                 whole = len(known) == len(arguments) and 0 < len(known) < 4 and (len(known) < 3 or known[2])
-                return range(*known) if whole else chain(self.rounds(range(ROUNDS)), LATE)
+                return range(*known) if whole else self._uncounted(arguments)
             case "enumerate":
                 start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
                 first_number = start if isinstance(start, int) else 0
-                finite = isinstance(first, list | tuple | dict | str | range | Object | Iterator | Tensor)
-                late = [] if finite else [(first_number + place, UNKNOWN) for place in LATE]
-                return chain(enumerate(self.each(first), first_number), late)
+                if isinstance(self.use_raw(first), _COUNTED):
+                    return enumerate(self.each(first), first_number)
+                later = (first_number + place for place in LATE)
+                return Uncounted(self.rounds(range(first_number, first_number + ROUNDS)), later, pairs=True)
             case "zip":
                 return zip(*(self.each(one) for one in arguments), strict=False)
             case "map" if len(arguments) > 1:
@@ -986,6 +1041,14 @@ class Library(Compiled):
             case "next" if isinstance(first, Iterator):
                 return next(first, UNKNOWN)
         return UNKNOWN
+
+    def _uncounted(self, bounds: list[object]) -> Uncounted:
+        """The numbers of a `range` whose end is not known."""
+        start, _, step = (*bounds, 1)[:3] if len(bounds) > 1 else (0, UNKNOWN, 1)
+        start = start if isinstance(start, int) and abs(start) < _LARGEST else 0
+        step = step if isinstance(step, int) and 0 < step < _LARGEST else 1
+        numbers = range(start, start + ROUNDS * step, step)
+        return Uncounted(self.rounds(numbers), (start + place * step for place in LATE), pairs=False)
 
     def _chosen(self, name: str, asks: object, items: object, site: Site) -> object:
         """The items that a function lets through, such as `filter`; not known if one answer is not."""
@@ -1137,6 +1200,20 @@ def _of_math(name: str, values: list[object]) -> object:
     except (AttributeError, ArithmeticError, ValueError, TypeError):
         return UNKNOWN
     return found if isinstance(found, int | float) and abs(found) < _LARGEST else UNKNOWN
+
+
+def _of_json(name: str, value: object) -> object:
+    """The text of a known value, or the value that a short text holds."""
+    if name == "dumps":
+        parts = value if isinstance(value, list | tuple) else [value]
+        known = is_known(value) and is_short(value) and not any(map(is_stand_in, parts))
+        return text(lambda: json.dumps(value), "") if known else UNKNOWN
+    if not isinstance(value, str) or not is_short(value):
+        return UNKNOWN
+    try:
+        return json.loads(value, parse_constant=_float_in)
+    except (ValueError, RecursionError):
+        return UNKNOWN
 
 
 def _of_builtin(name: str, values: list[object]) -> object:

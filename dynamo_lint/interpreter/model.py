@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from dynamo_lint.program.refs import ClassRef, FunctionRef
@@ -98,6 +98,27 @@ class Elements(dict[object, object]):
     """A set: its elements are the keys."""
 
     __slots__ = ()
+
+
+class Uncounted(Iterator[object]):
+    """What a loop counts of which nobody knows how long it is: its first rounds, and some later ones."""
+
+    __slots__ = ("_first", "_last", "_later", "_pairs")
+
+    def __init__(self, first: Iterator[int], later: Iterable[int], pairs: bool) -> None:
+        self._first, self._later, self._pairs = first, iter(later), pairs
+        self._last = -1
+
+    def look_at(self, more: Iterable[int]) -> None:
+        """Add some of the later rounds."""
+        self._later = iter(sorted({*self._later, *more}))
+
+    def __next__(self) -> object:
+        number = next(self._first, None)
+        while number is None or number <= self._last:
+            number = next(self._later)  # or it ends
+        self._last = number
+        return (number, UNKNOWN) if self._pairs else number
 
 
 class Defaults(dict[object, object]):
@@ -481,6 +502,11 @@ def _guarded_part(value: object) -> object:
 def is_known(value: object) -> bool:
     """Whether a value is a number, a text, None, or a small container of such."""
     return is_small(value) and _is_made_of(value, (list, tuple), PLAIN)
+
+
+def unknown_key(items: Mapping[object, object]) -> Unknown:
+    """A key that stands for one that is not known; a dict has more than it shows if UNKNOWN is one."""
+    return Unknown() if UNKNOWN in items else UNKNOWN
 
 
 def is_key(value: object) -> bool:

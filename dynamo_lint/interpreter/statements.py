@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY
@@ -63,6 +63,10 @@ _ASKED = {
 """The field of a compound statement that is evaluated first."""
 _ENTERED = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match)
 """Compound statements that use what is evaluated first before anything else of them runs."""
+
+
+_MOST_TURNS = 4
+"""Numbers that the tests in a loop compare its count with."""
 
 
 class _Leave(Exception):
@@ -549,7 +553,7 @@ class Runner(Calls):
         return answer if fits is True or answer is False else None
 
     def _For(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Iterator[object]:
-        for value in self.elements(self.value(node.iter, frame)):
+        for value in self.elements(self.value(node.iter, frame), _turns(node)):
             self.bind(node.target, value, frame)
             try:
                 yield from self._held(node.body, frame)
@@ -729,6 +733,24 @@ def _names(handler: ast.ExceptHandler) -> set[str]:
 
 def _catches(handler: ast.ExceptHandler, names: frozenset[str]) -> bool:
     return not _names(handler).isdisjoint({*names, ""})
+
+
+@lru_cache(maxsize=1024)
+def _turns(loop: ast.For | ast.AsyncFor) -> tuple[int, ...]:
+    """The rounds at which tests in a loop on what it counts may come out otherwise, and those behind."""
+    names = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+    found: set[int] = set()
+    for node in (node for statement in loop.body for node in ast.walk(statement)):
+        if isinstance(node, ast.Compare) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)):
+            parts = [*ast.walk(node)]
+            if any(isinstance(part, ast.Name) and part.id in names for part in parts):
+                found |= {
+                    part.value
+                    for part in parts
+                    if isinstance(part, ast.Constant) and type(part.value) is int and part.value > 0
+                }
+    first = sorted(found)[:_MOST_TURNS]
+    return tuple(sorted({*first, *(one + 1 for one in first)}))
 
 
 def _is_main(test: ast.expr) -> bool:

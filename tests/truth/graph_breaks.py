@@ -1676,6 +1676,23 @@ def drive():
         yield run(X)
 
 
+# %% a class that is written in the region, and that nothing there uses
+class Model(nn.Module):
+    def forward(self, x):
+        x = x * 2
+
+        class Holder:  # expect: DYN416 break
+            value = 3
+
+        return x + 3
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
 # %% functions that are written in the region
 class Model(nn.Module):
     def forward(self, x):

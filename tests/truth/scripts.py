@@ -2565,6 +2565,106 @@ def drive():
         yield run(list(frames))
 
 
+# %% a function that is exchanged in a later round of a loop whose length nobody knows
+import argparse
+
+
+def scaled(x):
+    return x * 2
+
+
+def shifted(x):
+    return x + 2
+
+
+STEP = scaled
+
+
+def forward(x):
+    return STEP(x)
+
+
+def drive():
+    global STEP
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--steps", type=int)
+    args, _ = parser.parse_known_args([])
+    run = torch.compile(forward)
+    for i in range(args.steps or 12):
+        if i == 6:
+            STEP = shifted  # expect: DYN102 once
+        yield run(X)
+
+
+# %% quiet: a table of which no key is known, and none is asked for
+import os
+
+
+class Block(nn.Module):
+    scale = 1
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def drive():
+    table = {f"block{i + os.cpu_count()}": i for i in range(12)}
+    blocks = [Block() for _ in range(12)]
+    for block in blocks:
+        block.compile()
+    for _ in range(3):
+        x = X
+        for block in blocks:
+            x = block(x)
+        yield x
+
+
+# %% scales from a table of which no key is known
+import os
+
+
+class Block(nn.Module):
+    scale = 1
+
+    def forward(self, x):
+        return x * self.scale  # expect: DYN107 per-instance
+
+
+def drive():
+    first = int(os.environ.get("FIRST") or "0")
+    table = {f"block{i + first}": i for i in range(12)}
+    blocks = [Block() for _ in range(12)]
+    for number, block in enumerate(blocks):
+        scale = table.get(f"block{number}")
+        if scale is not None:
+            block.scale = scale
+    for block in blocks:
+        block.compile()
+    for _ in range(3):
+        x = X
+        for block in blocks:
+            x = block(x)
+        yield x
+
+
+# %% a flag that is turned every fiftieth step of a long loop
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mode = "train"
+
+    def forward(self, x):
+        return x * 2 if self.mode == "train" else x * 3
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    for step in range(60):
+        model.mode = "eval" if step % 50 == 49 else "train"  # expect: DYN102 per-value
+        yield run(X)
+
+
 # %% a batch whose extras come along into the compiled step
 def keep(batch, *names):
     return {name: batch[name] for name in names if name in batch}

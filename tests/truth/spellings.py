@@ -173,6 +173,102 @@ def drive():
         yield model(X)
 
 
+# %% a counter behind a function of operator
+import operator
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n = operator.add(self.n, 1)  # expect: DYN101 storm
+        return x * self.n
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% a counter behind a special method of a number
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n = self.n.__add__(1)  # expect: DYN101 storm
+        return x * self.n
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% a counter that a context manager hands out
+import contextlib
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        with contextlib.nullcontext(self.n + 1) as self.n:  # expect: DYN101 storm
+            pass
+        return x * self.n
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% a counter in the update of what an object holds
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        vars(self).update(n=self.n + 1)  # expect: DYN101 storm
+        return x * self.n
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% quiet: a number that functions and updates keep
+import operator
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 3
+
+    def forward(self, x):
+        self.n = operator.mul(self.n, 1)
+        vars(self).update(n=self.n.__add__(0))
+        return x * self.n
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
 # %% a counter with much eager work before it
 class Model(nn.Module):
     def __init__(self):
