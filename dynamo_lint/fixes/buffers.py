@@ -14,6 +14,7 @@ from dynamo_lint.fixes.attribute_uses import (
     Family,
     Init,
     Mention,
+    Place,
     calls_parent,
     check_parents_first,
     declaration_of,
@@ -21,13 +22,14 @@ from dynamo_lint.fixes.attribute_uses import (
     family_of,
     init_of,
     is_same,
+    place_of,
     speaks_of,
     torch_name,
 )
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.fixes.safety import reason, trains_on_ranks, unlisted
 from dynamo_lint.fixes.tensors import Judge
-from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Seen, clamped, flow
+from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Flow, Seen, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.refs import ClassRef, Position
@@ -49,15 +51,20 @@ class Plan:
     bench: Workbench
     family: Family
     kind: Kind
-    init: Init
+    init: Init | Place
     declaration: Declaration
     torch: str
     """The name of torch in the file of the declaration."""
     imports: tuple[Edit, ...]
-    rebind: bool
-    """The value enters math whose backward may still need it, so it must never change in place."""
+    flows: tuple[Flow, ...]
+    """The ways of the value through compiled code."""
     unlisted: str | None
     """Why it must be a plain tensor, which `buffers()` does not give; None for a buffer."""
+
+    @property
+    def rebind(self) -> bool:
+        """The value enters math whose backward may still need it, so it must never change in place."""
+        return any(flow.math for flow in self.flows)
 
     @property
     def start(self) -> str:
@@ -67,10 +74,10 @@ class Plan:
         start = f"{self.torch}.tensor({value}, dtype={dtype})"
         if value in {"0", "0.0"} and self.kind != Kind.BOOL:
             start = f"{self.torch}.zeros((), dtype={dtype})"
-        self_name = self.init.node.args.args[0].arg
+        me = self.init.me
         if self.unlisted is not None:
-            return f"{self_name}.{self.family.name} = {start}"
-        return f'{self_name}.register_buffer("{self.family.name}", {start}, persistent=False)'
+            return f"{me}.{self.family.name} = {start}"
+        return f'{me}.register_buffer("{self.family.name}", {start}, persistent=False)'
 
     @property
     def advice(self) -> str:
@@ -87,7 +94,7 @@ class Plan:
 def number_fix(finding: Finding, bench: Workbench) -> Fix:
     """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
     plan = _plan(bench, finding)
-    why = reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.rebind)
+    why = reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.flows)
     return fix_of(plan.advice, dict.fromkeys(_number_edits(plan)), why)
 
 
@@ -168,13 +175,18 @@ def _buffer_at(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
 def _plan(bench: Workbench, finding: Finding) -> Plan:
     declared_in, name = _buffer_at(bench, finding)
     states = states_at(bench, finding)
-    init = init_of(bench, declared_in)
+    init = place_of(bench, declared_in)
     default = default_of(bench, declared_in, name, init)
     family = family_of(bench, declared_in, name, default=default)
     kind = _kind(bench, states, family)
-    declaration = default or declaration_of(init, family)
-    rebind = _enters_math(bench, family, kind)
-    return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind, unlisted(bench))
+    if default is not None:
+        declaration = default
+    elif isinstance(init, Init):
+        declaration = declaration_of(init, family)
+    else:
+        raise Unclear(f"`{declared_in.name}` has no `__init__`")
+    flows = _flows(bench, family, kind)
+    return Plan(bench, family, kind, init, declaration, *torch_name(init.file), flows, unlisted(bench))
 
 
 def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kind:
@@ -233,15 +245,14 @@ def _kind_at(bench: Workbench, family: Family, outside: Outside) -> Kinds:
     return frozenset(kind for kind in found if kind is not None) if None not in found else frozenset()
 
 
-def _enters_math(bench: Workbench, family: Family, kind: Kind) -> bool:
-    """Compiled code uses the value for more than the next value."""
+def _flows(bench: Workbench, family: Family, kind: Kind) -> tuple[Flow, ...]:
+    """The ways of the value through compiled code, from each load of it."""
     walked: Seen = set()
-    flows = [
+    return tuple(
         flow(Judge(bench, mention.file), mention.node, family.name, kind == Kind.BOOL, walked)
         for mention in family.mentions
         if mention.hot and isinstance(mention.node.ctx, ast.Load)
-    ]
-    return any(one.math for one in flows)
+    )
 
 
 # --- the edits ------------------------------------------------------------------------------------------
@@ -293,7 +304,13 @@ def _declare(plan: Plan) -> Iterator[Edit]:
     file, declared = plan.init.file, plan.declaration
     statement = declared.statement
     yield from plan.imports
-    yield from _moves(plan) if plan.unlisted is not None else ()
+    if isinstance(plan.init, Place):
+        if plan.unlisted is not None:
+            raise Unclear("its class has no `__init__`")
+        yield file.remove_with_gap(statement)
+        yield plan.init.written(plan.start)
+        return
+    yield from _moves(plan.init, plan.family.name) if plan.unlisted is not None else ()
     if statement.lineno > plan.init.parent_call.lineno and isinstance(declared.target, ast.Attribute):
         yield apart(file, statement, {declared.target: plan.start}, ())
         return
@@ -305,24 +322,24 @@ def _declare(plan: Plan) -> Iterator[Edit]:
     yield file.insert_after(plan.init.parent_call, plan.start)
 
 
-def _moves(plan: Plan) -> Iterator[Edit]:
+def _moves(place: Init, name: str) -> Iterator[Edit]:
     """Lines of `_apply` that move a tensor which is no buffer with its module, as `.to(device)` does buffers.
 
     Left on the CPU, it would be updated there by a kernel of its own, which a C++ compiler builds: on an H100
     the first ten steps took 88 s once instead of 34 s, and the rest ran 15 % slower (bench/gpu).
     """
-    file, init = plan.init.file, plan.init.node
+    file, init = place.file, place.node
     body = file.parents[init].body  # type: ignore[attr-defined]
     own = next((node for node in body if isinstance(node, ast.FunctionDef) and node.name == "_apply"), None)
     if own is None:
-        me, outer = init.args.args[0].arg, file.indent(init)
+        me, outer = place.me, file.indent(init)
         inner = outer + file.indent(init.body[0]).removeprefix(outer)
         yield file.add_lines(
             init,
             "",
             f"{outer}def _apply({me}, fn, recurse=True):",
             f"{inner}super()._apply(fn, recurse)",
-            f"{inner}{me}.{plan.family.name} = fn({me}.{plan.family.name})",
+            f"{inner}{me}.{name} = fn({me}.{name})",
             f"{inner}return {me}",
         )
         return
@@ -330,8 +347,7 @@ def _moves(plan: Plan) -> Iterator[Edit]:
         case [ast.arg(me), ast.arg(moving), *_], ast.Return(ast.Name(what)) as end if (
             what == me and len(own.body) > 1
         ):
-            name = f"{me}.{plan.family.name}"
-            yield file.insert_before(end, f"{name} = {moving}({name})")
+            yield file.insert_before(end, f"{me}.{name} = {moving}({me}.{name})")
 
 
 def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
@@ -366,13 +382,15 @@ def _target(plan: Plan, mention: Mention) -> str:
 def _check_order(plan: Plan, mention: Mention) -> None:
     """Refuse a write that may run before the buffer is registered."""
     scope = mention.file.scope(mention.node)
-    if scope is None or scope is plan.init.node:
+    if scope is None or (isinstance(plan.init, Init) and scope is plan.init.node):
         return
     if scope.name == "__init__":
         line = next((s.lineno for s in scope.body if calls_parent(s)), None)
         if line is None or mention.node.lineno < line:
             raise Unclear("a subclass sets it before the base class does")
         return
+    if isinstance(plan.init, Place):
+        return  # the base class sets it
     declared = plan.declaration.statement.lineno
     if plan.bench.first_said(plan.init.node).get(scope.name, declared) < declared:
         raise Unclear(f"`__init__` calls `{scope.name}` before it sets it")
@@ -477,7 +495,7 @@ def sum_fix(finding: Finding, bench: Workbench) -> Fix:
         raise Unclear("DistributedDataParallel would overwrite the sum, and its gradient, with rank 0's")
     torch, imports = torch_name(init.file)
     start = f"{torch}.zeros((), requires_grad=True)" if grows else f"{torch}.zeros(())"
-    self_name = init.node.args.args[0].arg
+    self_name = init.me
     text = f'{self_name}.register_buffer("{name}", {start}, persistent=False)'
     edits = [*imports, apart(init.file, declaration.statement, {declaration.target: text}, ())]
     edits += [edit for one in sums.values() for edit in _added(one, grows)]

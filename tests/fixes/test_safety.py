@@ -260,14 +260,62 @@ def test_a_number_that_grows_by_a_factor_would_wrap_around(
     assert "safe" not in [applicability for applicability, _ in fixes(capsys)]
 
 
-def test_a_number_that_enters_math_would_change_the_type_of_a_scalar(
-    here: Path, capsys: pytest.CaptureFixture[str]
+SUM = "return self.lin(x)"
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        "return self.lin(x).sum() / self._calls",
+        "return self.lin(x) * (2 * self._calls + 1) - self._calls % 4",
+        "return self.lin(x) * (1.0 / (1 + self._calls))",
+        "return self.lin(x) * ((1 + self._calls) / (10 + self._calls))",
+        "part = min(self._calls, 100) / 100\n        return self.lin(x) * part",
+        "return torch.where(x > 0, self.lin(x), self._calls)",
+        "warm = self._calls < 4\n        return self.lin(x) * warm",
+    ],
+)
+def test_a_count_that_meets_tensors_as_it_is_or_divided_once_is_safe(
+    here: Path, capsys: pytest.CaptureFixture[str], used: str
 ) -> None:
-    (here / "model.py").write_text(
-        MODEL.replace("return self.lin(x)", "return self.lin(x).sum() / self._calls")
-    )
+    (here / "model.py").write_text(MODEL.replace(SUM, used))
     (here / "main.py").write_text(MAIN)
-    assert "safe" not in [applicability for applicability, _ in fixes(capsys)]
+    assert [applicability for applicability, _ in fixes(capsys)] == ["safe"]
+
+
+@pytest.mark.parametrize(
+    ("used", "why"),
+    [
+        ("return self.lin(x) * (0.1 * self._calls)", "`0.1 * self._calls` is rounded otherwise"),
+        ("return self.lin(x) * (1 + 1 / (1 + self._calls))", "is rounded otherwise"),
+        ("part = 1 / (1 + self._calls)\n        return self.lin(x) * (1 - part)", "`1 - part` is rounded"),
+        ("return self.lin(x) * (1 / self._calls)", "`1 / self._calls` is rounded otherwise"),
+        ("return self.lin(x) * (10 // self._calls)", "is rounded otherwise"),
+        ("return self._calls / self.lin(x)", "is rounded otherwise"),
+        ("return self.lin(x) ** self._calls", "is rounded otherwise"),
+        ("return self.lin(x).pow(self._calls)", "is rounded otherwise"),
+        ("return self.lin(x) * (1 / (1 + self._calls) > 0.1)", "is rounded otherwise"),
+        ("return self.lin(x.half().float()) * self._calls", "precision of any tensor as they are"),
+        ("return self.lin(x).to(torch.bfloat16) * self._calls", "(`bfloat16` in model.py)"),
+        ("return x.argmax().to(torch.int32) + self._calls", "(`int32` in model.py)"),
+    ],
+)
+def test_a_count_that_a_tensor_would_round_otherwise_is_unsafe(
+    here: Path, capsys: pytest.CaptureFixture[str], used: str, why: str
+) -> None:
+    (here / "model.py").write_text(MODEL.replace(SUM, used))
+    (here / "main.py").write_text(MAIN)
+    ((applicability, message),) = fixes(capsys)
+    assert applicability == "unsafe"
+    assert why in message
+
+
+def test_a_count_in_math_is_unsafe_under_cuda_graphs(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "model.py").write_text(MODEL.replace(SUM, "return self.lin(x) * self._calls"))
+    (here / "main.py").write_text(MAIN.replace("(block)", "(block, mode='reduce-overhead')"))
+    ((applicability, message),) = fixes(capsys)
+    assert applicability == "unsafe"
+    assert "a CUDA graph overwrites" in message
 
 
 @pytest.mark.parametrize(

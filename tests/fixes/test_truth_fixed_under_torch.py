@@ -95,6 +95,8 @@ FIXED = {
     "scalars: a counter on a submodule",
     "scalars: a counter in a helper method",
     "scalars: a counter in a base class",
+    "scalars: a counter in a mixin",
+    "scalars: a counter that begins as a class attribute",
     "scalars: a counter in a function that gets the module",
     "scalars: a counter of training steps",
     "scalars: a parent that storms around a child that does not",
