@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.fixes.assignments import apart, parts
@@ -27,12 +27,14 @@ from dynamo_lint.fixes.attribute_uses import (
     torch_name,
 )
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
+from dynamo_lint.fixes.graph_breaks import SILENCED, is_silenced, only_writes, silenced
 from dynamo_lint.fixes.safety import reason, trains_on_ranks, unlisted
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Flow, Seen, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.refs import ClassRef, Position
+from dynamo_lint.state import kinds as K
 from dynamo_lint.state.model import AttributeState, Key, Kind, Kinds, Outside
 from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import evaluate
@@ -58,6 +60,8 @@ class Plan:
     imports: tuple[Edit, ...]
     flows: tuple[Flow, ...]
     """The ways of the value through compiled code."""
+    silenced: tuple[Edit, ...]
+    """What keeps decisions that only write messages out of compiled code."""
     unlisted: str | None
     """Why it must be a plain tensor, which `buffers()` does not give; None for a buffer."""
 
@@ -94,8 +98,8 @@ class Plan:
 def number_fix(finding: Finding, bench: Workbench) -> Fix:
     """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
     plan = _plan(bench, finding)
-    why = reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.flows)
-    return fix_of(plan.advice, dict.fromkeys(_number_edits(plan)), why)
+    why = SILENCED if plan.silenced else reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.flows)
+    return fix_of(plan.advice, dict.fromkeys((*plan.silenced, *_number_edits(plan))), why)
 
 
 def states_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
@@ -178,20 +182,24 @@ def _plan(bench: Workbench, finding: Finding) -> Plan:
     init = place_of(bench, declared_in)
     default = default_of(bench, declared_in, name, init)
     family = family_of(bench, declared_in, name, default=default)
-    kind = _kind(bench, states, family)
+    kind = _kind(bench, states, family, default)
     if default is not None:
         declaration = default
     elif isinstance(init, Init):
         declaration = declaration_of(init, family)
     else:
         raise Unclear(f"`{declared_in.name}` has no `__init__`")
+    family, silenced = _without_messages(bench, family)
     flows = _flows(bench, family, kind)
-    return Plan(bench, family, kind, init, declaration, *torch_name(init.file), flows, unlisted(bench))
+    torch, imports = torch_name(init.file)
+    return Plan(bench, family, kind, init, declaration, torch, imports, flows, silenced, unlisted(bench))
 
 
-def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kind:
+def _kind(
+    bench: Workbench, states: list[AttributeState], family: Family, default: Declaration | None
+) -> Kind:
     """One kind for everything that is ever stored."""
-    stored: set[Kinds] = set() if states else {_kinds_in_text(bench, family)}
+    stored: set[Kinds] = set() if states else {_kinds_in_text(bench, family, default)}
     for state in states:
         stored |= {site.write.value.kinds for site in state.writes}
         for outside in state.outside:
@@ -206,9 +214,9 @@ def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kin
     return next(iter(kinds))
 
 
-def _kinds_in_text(bench: Workbench, family: Family) -> Kinds:
+def _kinds_in_text(bench: Workbench, family: Family, default: Declaration | None) -> Kinds:
     """The kinds of all that is stored, where each store shows its own; none if one does not."""
-    kinds: frozenset[Kind] = frozenset()
+    kinds = K.of_constant(getattr(default.value, "value", ...)) if default is not None else K.UNKNOWN
     stores = [mention for mention in family.mentions if isinstance(mention.node.ctx, ast.Store)]
     values = [(mention, _stored_value(mention)) for mention in stores]
     for of_itself in (False, True):
@@ -243,6 +251,27 @@ def _kind_at(bench: Workbench, family: Family, outside: Outside) -> Kinds:
                 case ast.Assign(value=value) | ast.AugAssign(value=ast.expr() as value):
                     found.add(Judge(bench, mention.file).number(value))
     return frozenset(kind for kind in found if kind is not None) if None not in found else frozenset()
+
+
+def _without_messages(bench: Workbench, family: Family) -> tuple[Family, tuple[Edit, ...]]:
+    """The family with decisions that only write messages left to eager code, and the edits that do so."""
+    edits: dict[Edit, None] = {}
+    mentions: list[Mention] = []
+    for mention in family.mentions:
+        file, eager = mention.file, False
+        inner: ast.AST = mention.node
+        asked = mention.hot and isinstance(mention.node.ctx, ast.Load)
+        for above in file.above(mention.node) if asked else ():
+            match above:
+                case ast.If() if is_silenced(above):
+                    eager |= inner not in above.orelse
+                case ast.If() if only_writes(file, bench, above):
+                    torch, imports = torch_name(file)
+                    edits |= dict.fromkeys((*imports, silenced(file, above, torch)))
+                    eager = True
+            inner = above
+        mentions.append(replace(mention, hot=False) if eager else mention)
+    return replace(family, mentions=tuple(mentions)), tuple(edits)
 
 
 def _flows(bench: Workbench, family: Family, kind: Kind) -> tuple[Flow, ...]:

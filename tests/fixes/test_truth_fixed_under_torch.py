@@ -102,6 +102,7 @@ FIXED = {
     "scalars: a parent that storms around a child that does not",
     "scalars: a number that becomes a tensor",
     "scalars: a counter kept with the config option for such ints",
+    "scalars: a counter that decides on messages alone",
     "scalars: a counter that wraps around",
     "scalars: two counters",
     "scalars: rows seen so far",
