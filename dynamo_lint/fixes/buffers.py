@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dynamo_lint.findings import Edit, Finding, Fix, Span
@@ -29,6 +29,7 @@ from dynamo_lint.fixes.attribute_uses import (
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.fixes.graph_breaks import SILENCED, is_silenced, only_writes, silenced
 from dynamo_lint.fixes.safety import reason, trains_on_ranks, unlisted
+from dynamo_lint.fixes.tensor_values import key_of
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Flow, Seen, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
@@ -43,6 +44,7 @@ DTYPES = {Kind.INT: "long", Kind.BOOL: "bool", Kind.FLOAT: "float32"}
 SIGNS = dict(zip(ARITHMETIC, ("+", "-", "*", "/", "//", "%", "**"), strict=True))
 _TAKEN = frozenset({"training", "call_super_init", "dump_patches"})
 """Numbers of every module: `register_buffer` refuses their names."""
+_OF_TYPES: Mapping[type | None, Kind] = {int: Kind.INT, float: Kind.FLOAT, bool: Kind.BOOL}
 PYTHON = {Kind.INT: "int", Kind.BOOL: "bool", Kind.FLOAT: "float"}
 
 
@@ -97,7 +99,30 @@ class Plan:
 
 def number_fix(finding: Finding, bench: Workbench) -> Fix:
     """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
-    plan = _plan(bench, finding)
+    return _kept_in_buffer(_plan(bench, *_buffer_at(bench, finding), states_at(bench, finding)))
+
+
+def constant_fix(finding: Finding, bench: Workbench) -> Fix:
+    """The same for a number that differs between instances; raises Unclear if one may have something else."""
+    key = key_of(finding, bench)
+    declared_in = bench.tables.initial.declared_in(key)
+    if not bench.tables.project.is_module(declared_in):
+        raise Unclear("only a module has buffers")
+    _check_name(key.attribute)
+    states = [state for state in bench.tables.attributes if state.key == key]
+    values = {
+        type(value.leaf) if value.kind == "const" else None
+        for one in bench.tables.units.differences
+        if bench.tables.initial.declared_in(Key(one.owner, one.attribute)) == declared_in
+        if one.attribute == key.attribute
+        for value in one.values
+    }
+    known = _OF_TYPES.get(next(iter(values))) if len(values) == 1 else None
+    return _kept_in_buffer(_plan(bench, declared_in, key.attribute, states, known))
+
+
+def _kept_in_buffer(plan: Plan) -> Fix:
+    bench = plan.bench
     why = SILENCED if plan.silenced else reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.flows)
     return fix_of(plan.advice, dict.fromkeys((*plan.silenced, *_number_edits(plan))), why)
 
@@ -169,20 +194,32 @@ def _buffer_at(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
     declared_in, name = module_attribute(bench, finding)
     if not bench.tables.project.is_module(declared_in):
         check_parents_first(bench, declared_in, name)
+    _check_name(name)
+    return declared_in, name
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that no buffer can have."""
     if name.startswith("__"):
         raise Unclear("Python spells a name of two underscores otherwise in each class")
     if name in _TAKEN:
         raise Unclear("every module has an attribute of that name")
-    return declared_in, name
 
 
-def _plan(bench: Workbench, finding: Finding) -> Plan:
-    declared_in, name = _buffer_at(bench, finding)
-    states = states_at(bench, finding)
+def _plan(
+    bench: Workbench,
+    declared_in: ClassRef,
+    name: str,
+    states: list[AttributeState],
+    given: Kind | None = None,
+) -> Plan:
+    """What a rewrite needs; `given` is the kind that every instance is made with."""
     init = place_of(bench, declared_in)
     default = default_of(bench, declared_in, name, init)
     family = family_of(bench, declared_in, name, default=default)
-    kind = _kind(bench, states, family, default)
+    stores = [mention for mention in family.mentions if isinstance(mention.node.ctx, ast.Store)]
+    kind = given if len(stores) == 1 and not states else None
+    kind = kind or _kind(bench, states, family, default)
     if default is not None:
         declaration = default
     elif isinstance(init, Init):
@@ -339,7 +376,7 @@ def _declare(plan: Plan) -> Iterator[Edit]:
         yield file.remove_with_gap(statement)
         yield plan.init.written(plan.start)
         return
-    yield from _moves(plan.init, plan.family.name) if plan.unlisted is not None else ()
+    yield from moves(plan.init, plan.family.name) if plan.unlisted is not None else ()
     if statement.lineno > plan.init.parent_call.lineno and isinstance(declared.target, ast.Attribute):
         yield apart(file, statement, {declared.target: plan.start}, ())
         return
@@ -351,7 +388,7 @@ def _declare(plan: Plan) -> Iterator[Edit]:
     yield file.insert_after(plan.init.parent_call, plan.start)
 
 
-def _moves(place: Init, name: str) -> Iterator[Edit]:
+def moves(place: Init, name: str) -> Iterator[Edit]:
     """Lines of `_apply` that move a tensor which is no buffer with its module, as `.to(device)` does buffers.
 
     Left on the CPU, it would be updated there by a kernel of its own, which a C++ compiler builds: on an H100
@@ -465,9 +502,11 @@ def _builtins(plan: Plan, mention: Mention, walked: Seen) -> Iterator[Edit]:
 
 
 def _read(plan: Plan, mention: Mention) -> Iterator[Edit]:
+    yield from as_number(mention.file, mention.node, PYTHON[plan.kind])
+
+
+def as_number(file: OpenFile, node: ast.expr, python: str) -> Iterator[Edit]:
     """Eager code gets the number back; formatting a tensor without dimensions shows the number anyway."""
-    file, node = mention.file, mention.node
-    python = PYTHON[plan.kind]
     match file.parents[node]:
         case ast.FormattedValue(conversion=-1):
             return
@@ -478,8 +517,9 @@ def _read(plan: Plan, mention: Mention) -> Iterator[Edit]:
     if any(isinstance(above, ast.JoinedStr) for above in file.above(node)):
         raise Unclear("a formatted string computes with it")  # before Python 3.12 its position is not known
     statement = file.statement(node)
-    if isinstance(statement, ast.Assign) and is_same(statement.targets[0], node):
-        return  # `n = n + 1`: rewritten as a write
+    match node, statement:
+        case ast.Attribute(), ast.Assign([target, *_]) if is_same(target, node):
+            return  # `n = n + 1`: rewritten as a write
     yield file.replace(node, f"{python}({file.text(node)})")
 
 

@@ -106,7 +106,7 @@ def reason(bench: Workbench, family: Family, floating: bool, flows: Sequence[Flo
     for how, text, why in PROJECT_WORDS:
         if why not in _OF_BUFFERS and bench.files(how, text):
             return why
-    if any(_multiplies(mention) for mention in family.mentions):
+    if _changes(family) and any(_multiplies(mention) for mention in family.mentions):
         return "a Python int grows without bound, a 64-bit integer wraps around"
     if noticed := _in_math(bench, flows):
         return noticed
@@ -186,6 +186,12 @@ def _sets(node: ast.ClassDef, name: str) -> bool:
         _is_said_of_self(inner, name) and isinstance(getattr(inner, "ctx", None), ast.Store | None)
         for inner in ast.walk(node)
     )
+
+
+def _changes(family: Family) -> bool:
+    """Whether anything but an `__init__` sets the attribute."""
+    stores = (mention for mention in family.mentions if isinstance(mention.node.ctx, ast.Store))
+    return any(getattr(one.file.scope(one.node), "name", "") != "__init__" for one in stores)
 
 
 def _multiplies(mention: Mention) -> bool:
