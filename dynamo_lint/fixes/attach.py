@@ -40,6 +40,7 @@ FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     "DYN104": (eager_attribute.fix,),
     "DYN106": (tensor_values.global_fix,),
     "DYN107": (buffers.constant_fix,),
+    "DYN109": (call_arguments.tensor_fix,),
     "DYN201": (environment_constant.fix,),
     "DYN203": (direct_access.fix,),
     "DYN301": (environment_constant.fix,),
@@ -124,9 +125,13 @@ def attach(
 
 def _fixed(finding: Finding, bench: Workbench) -> Finding:
     """The finding with a fix; with advice that says what is against the first where there is none."""
-    tried = [_tried(fixer, finding, bench) for fixer in FIXERS[finding.code]]
-    fix = next((one for one in tried if isinstance(one, Fix)), None)
-    return replace(finding, fix=fix or (finding.fix and finding.fix.left(str(tried[0]))))
+    against = ""
+    for fixer in FIXERS[finding.code]:
+        made = _tried(fixer, finding, bench)
+        if isinstance(made, Fix):
+            return replace(finding, fix=made)
+        against = against or made
+    return replace(finding, fix=finding.fix and finding.fix.left(against))
 
 
 def _tried(fixer: Fixer, finding: Finding, bench: Workbench) -> Fix | str:

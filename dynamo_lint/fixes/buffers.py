@@ -104,9 +104,11 @@ def number_fix(finding: Finding, bench: Workbench) -> Fix:
 
 def constant_fix(finding: Finding, bench: Workbench) -> Fix:
     """The same for a number that differs between instances; raises Unclear if one may have something else."""
-    key = key_of(finding, bench)
+    key, project = key_of(finding, bench), bench.tables.project
+    if key.owner.key not in project.files[key.owner.path].classes:
+        raise Unclear("it is no attribute of an instance")
     declared_in = bench.tables.initial.declared_in(key)
-    if not bench.tables.project.is_module(declared_in):
+    if not project.is_module(declared_in):
         raise Unclear("only a module has buffers")
     _check_name(key.attribute)
     states = [state for state in bench.tables.attributes if state.key == key]

@@ -33,7 +33,9 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
     """The entry as a tensor; raises Unclear where the dict is used as a whole, or something is no integer."""
     key = key_of(finding, bench)
     entry = _ENTRY.match(key.attribute)
-    if entry is None or not bench.tables.project.is_module(key.owner):
+    project = bench.tables.project
+    of_class = key.owner.key in project.files[key.owner.path].classes
+    if entry is None or not of_class or not project.is_module(key.owner):
         raise Unclear("it is no entry of a module's dict")
     name, word = entry.groups()
     init = init_of(bench, key.owner)
