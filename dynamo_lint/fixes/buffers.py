@@ -428,6 +428,8 @@ def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
             elif plan.kind == Kind.BOOL or isinstance(op, ast.Div | ast.Pow):
                 raise Unclear("it cannot be updated in place")
         case ast.Assign(targets=[ast.Attribute()], value=value) | ast.AnnAssign(value=ast.expr() as value):
+            if speaks_of(value, name) and not any(is_same(part, mention.node) for part in _attributes(value)):
+                raise Unclear(f"line {statement.lineno} sets it to that of another object")
             if not speaks_of(value, name):
                 yield file.replace(statement, _stored(plan, target, file.one_line(value)))
             elif not plan.rebind and (step := _step(file, mention.node, value)):
@@ -530,6 +532,10 @@ def _repeatable(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
+
+
+def _attributes(node: ast.expr) -> Iterator[ast.Attribute]:
+    return (part for part in ast.walk(node) if isinstance(part, ast.Attribute))
 
 
 def _own(node: ast.expr, name: str) -> ast.Attribute:

@@ -25,8 +25,6 @@ from dynamo_lint.state.model import Kind
 
 _ENTRY = re.compile(r"^(\w+)\['(\w+)'\]$")
 """The entry of a dict, as keys have it."""
-_BEGIN_AT_ZERO = {"defaultdict": ("int",), "Counter": ()}
-"""Dicts in which an entry that is not there is zero, and what they are made with."""
 
 
 def fix(finding: Finding, bench: Workbench) -> Fix:
@@ -78,15 +76,8 @@ def _declared(file: OpenFile, value: ast.expr, word: str, torch: str) -> Edit:
         case ast.Dict(keys, values):
             words = [key.value if isinstance(key, ast.Constant) else None for key in keys]
             found = [one for key, one in zip(words, values, strict=True) if key == word]
-        case ast.Call(ast.Name(kind) | ast.Attribute(attr=kind), arguments, keywords):
+        case ast.Call(ast.Name("dict" | "OrderedDict") | ast.Attribute(attr="OrderedDict"), [], keywords):
             found = [one.value for one in keywords if one.arg == word]
-            given = tuple(ast.unparse(one) for one in arguments)
-            if not keywords and _BEGIN_AT_ZERO.get(kind) == given:
-                text = file.text(value)
-                more = ", " if given else ""
-                return file.replace(value, f"{text[:-1]}{more}{word}={zero})")
-            if kind not in {"dict", "OrderedDict"} or arguments:
-                found = []
         case _:
             found = []
     match found:

@@ -57,11 +57,11 @@ def global_fix(finding: Finding, bench: Workbench) -> Fix:
     """The same for a number that one file alone speaks of; raises Unclear for any other."""
     key = key_of(finding, bench)
     path = key.owner.path
-    of_function = key.owner.key in bench.tables.project.files[path].functions
-    if key.owner.key != MODULE_KEY and not of_function:
+    of_module = key.owner.key == MODULE_KEY
+    if not of_module and key.owner.key not in bench.tables.project.files[path].functions:
         raise Unclear("an object holds it")
     name = key.attribute.partition("[")[0]
-    if not of_function and any(other != path for other in bench.files("word", name)):
+    if of_module and any(other != path for other in bench.files("word", name)):
         raise Unclear("several files speak of it")
     if bench.open(path).texts.get(name) or not _kinds(bench, key) <= {Kind.INT, Kind.FLOAT}:
         raise Unclear("it is named as a text, or is no number")

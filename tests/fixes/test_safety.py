@@ -371,3 +371,72 @@ def test_a_file_that_is_not_linted_matters_if_it_speaks_of_other_objects_than_it
     text: str, own: bool
 ) -> None:
     assert speaks_of_its_own("_n", text.encode()) == own
+
+
+ENTRY = MODEL.replace("self._calls = 0", 'self._stats = {"calls": 0, "name": "x"}').replace(
+    "self._calls += 1", 'self._stats["calls"] += 1'
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("print(block._stats['calls'] + 1)", ["safe"]),
+        ("print(f\"{block._stats['calls']}\")", ["safe"]),
+        ("block._stats['calls'] = 0", ["safe"]),
+        ("print(block._stats['name'])", ["safe"]),
+        ("print(block._stats)", []),
+        ("for name in block._stats: print(name)", []),
+        ("block._stats['calls'] = 0.5", []),
+        ("del block._stats['calls']", []),
+        ("print(block._stats[NAME])", []),
+        ("import copy\nother = copy.copy(block)", ["unsafe"]),
+        ("other = Block().share_memory()", ["unsafe"]),
+    ],
+)
+def test_a_count_in_a_dict_is_fixed_where_nothing_uses_the_whole_dict(
+    here: Path, capsys: pytest.CaptureFixture[str], more: str, expected: list[str]
+) -> None:
+    (here / "model.py").write_text(ENTRY)
+    (here / "main.py").write_text(MAIN + more + "\n")
+    assert [applicability for applicability, _ in fixes(capsys)] == expected
+
+
+GLOBAL = """\
+import torch
+
+CALLS = 0
+
+
+@torch.compile
+def step(x: torch.Tensor):
+    global CALLS
+    CALLS += 1
+    return x * CALLS
+
+
+for _ in range(9):
+    step(torch.ones(2))
+print(CALLS)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "kind"),
+    [
+        (GLOBAL, "", "fixable"),
+        (GLOBAL, "from main import CALLS\n", "suggested"),
+        (GLOBAL, "import main\nprint(main.CALLS)\n", "suggested"),
+        (GLOBAL + "print(globals()['CALLS'])\n", "", "suggested"),
+        (GLOBAL.replace("x: torch.Tensor", "x"), "", "suggested"),
+    ],
+)
+def test_a_global_is_fixed_where_one_file_alone_speaks_of_it(
+    here: Path, capsys: pytest.CaptureFixture[str], text: str, other: str, kind: str
+) -> None:
+    (here / "main.py").write_text(text)
+    (here / "other.py").write_text(other)
+    cli.run([".", "--output-format", "json", "--no-cache", "-q", "--select", "DYN106"])
+    (found,) = json.loads(capsys.readouterr().out)["findings"]
+    assert found["fix"]["kind"] == kind
+    assert found["fix"]["applicability"] == ("unsafe" if kind == "fixable" else "display")

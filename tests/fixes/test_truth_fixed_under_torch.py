@@ -177,7 +177,6 @@ FIXED = {
     "globals: a counter in a function of another module",
     "globals: a counter in a global dict",
     "globals: a counter in a global dict that a loop makes count",
-    "globals: a counter in another module",
     "globals: a global counter",
     "globals: a global counter that a loop makes count",
     "globals: a global counter that is added to seventy times",
