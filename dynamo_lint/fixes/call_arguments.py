@@ -16,7 +16,12 @@ _WHY = "the compiled code gets a tensor, whose type can be another one than that
 
 
 def tensor_fix(finding: Finding, bench: Workbench) -> Fix:
-    """The number as a tensor where it is passed; raises Unclear where it may not meet tensors alone."""
+    """The number as a tensor where it is passed; raises Unclear where it may not meet tensors alone.
+
+    A note is of a number that is a symbol after one more compile: not worth another type of the result.
+    """
+    if finding.severity == "note":
+        raise Unclear("after one more compile it is a symbol")
     message, edits = _passed(finding, bench, assume=False)
     return fix_of(message, edits, _WHY)
 

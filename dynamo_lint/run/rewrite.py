@@ -29,8 +29,8 @@ _TRIED = 4
 """Times that a project is linted for what is said of its fixes."""
 _PASSED = frozenset({".git", ".hg", "node_modules", "__pycache__", "site-packages"})
 """Folders in which no code of a project stands."""
-_HIDDEN = ("DYN5", "DYN110")
-"""How the codes begin of what a storm hides: compile policy, and modes that a second version is for."""
+_ON_POLICY = "DYN5"
+"""How the codes of rules on compile policy begin."""
 UNUSED = "DYN903"
 """A fix may leave a suppression idle; the next round removes it."""
 
@@ -327,7 +327,7 @@ def _guilty(before: Report, after: Report, chosen: list[Finding]) -> list[tuple[
         for one in after.findings
         if new[_identity(one)] > old[_identity(one)]
         and one.code != UNUSED
-        and not (hides and one.severity == "note" and one.code.startswith(_HIDDEN))
+        and not (hides and one.severity == "note" and one.code.startswith(_ON_POLICY))
     ]
     if not worse:
         return []
