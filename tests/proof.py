@@ -193,6 +193,8 @@ class _Driver:
 def _driver(path: Path, calls: int = 12) -> Iterator[_Driver]:
     """A freshly loaded copy with fresh seeds and environment, its calls to be made one by one."""
     torch.manual_seed(0)
+    if known := getattr(torch._dynamo.symbolic_convert, "_import_module", None):
+        known.cache_clear()  # it remembers modules by name, and another folder may have one of the same
     with loaded(path, path.parent) as module, mock.patch.dict(os.environ):
         yield _Driver(module, calls)
 

@@ -19,6 +19,7 @@ from dynamo_lint.fixes import (
     direct_access,
     eager_attribute,
     eager_island,
+    entries,
     environment_constant,
     graph_breaks,
     policy_lines,
@@ -32,21 +33,24 @@ from dynamo_lint.state.provenance import Tables
 
 Fixer = Callable[[Finding, Workbench], Fix]
 
-FIXERS: Mapping[str, Fixer] = {
-    "DYN101": buffers.number_fix,
-    "DYN102": buffers.number_fix,
-    "DYN103": buffers.sum_fix,
-    "DYN104": eager_attribute.fix,
-    "DYN201": environment_constant.fix,
-    "DYN203": direct_access.fix,
-    "DYN301": environment_constant.fix,
-    "DYN401": graph_breaks.guard_message,
-    "DYN402": graph_breaks.keep_tensor,
-    "DYN403": graph_breaks.choose_by_where,
-    "DYN406": graph_breaks.ask_for_reason,
-    "DYN501": compile_result.fix,
+FIXERS: Mapping[str, tuple[Fixer, ...]] = {
+    "DYN101": (buffers.number_fix, entries.fix),
+    "DYN102": (buffers.number_fix, tensor_values.global_fix),
+    "DYN103": (buffers.sum_fix,),
+    "DYN104": (eager_attribute.fix,),
+    "DYN106": (tensor_values.global_fix,),
+    "DYN107": (buffers.constant_fix,),
+    "DYN109": (call_arguments.tensor_fix,),
+    "DYN201": (environment_constant.fix,),
+    "DYN203": (direct_access.fix,),
+    "DYN301": (environment_constant.fix,),
+    "DYN401": (graph_breaks.guard_message,),
+    "DYN402": (graph_breaks.keep_tensor,),
+    "DYN403": (graph_breaks.choose_by_where,),
+    "DYN406": (graph_breaks.ask_for_reason,),
+    "DYN501": (compile_result.fix,),
 }
-"""By rule; where it has no answer the rule's advice stands."""
+"""By rule, the first that has an answer; where none has one the rule's advice stands."""
 
 
 SUGGESTERS: Mapping[str, tuple[Fixer, ...]] = {
@@ -111,15 +115,31 @@ def attach(
     found: list[Finding] = []
     for finding in findings:
         found.append(finding)
-        if fixer := FIXERS.get(finding.code):
-            try:
-                found[-1] = replace(finding, fix=fixer(finding, bench))
-            except Unclear as why:
-                found[-1] = replace(finding, fix=finding.fix and finding.fix.left(str(why)))
+        if finding.code in FIXERS:
+            found[-1] = _fixed(finding, bench)
         if not found[-1].is_fixable:
             found[-1] = _with_reason(_suggested(found[-1], bench))
         bench.tidy()
     return found
+
+
+def _fixed(finding: Finding, bench: Workbench) -> Finding:
+    """The finding with a fix; with advice that says what is against the first where there is none."""
+    against = ""
+    for fixer in FIXERS[finding.code]:
+        made = _tried(fixer, finding, bench)
+        if isinstance(made, Fix):
+            return replace(finding, fix=made)
+        against = against or made
+    return replace(finding, fix=finding.fix and finding.fix.left(against))
+
+
+def _tried(fixer: Fixer, finding: Finding, bench: Workbench) -> Fix | str:
+    """What a fixer makes of a finding, or why it makes nothing of it."""
+    try:
+        return fixer(finding, bench)
+    except Unclear as why:
+        return str(why)
 
 
 def _suggested(finding: Finding, bench: Workbench) -> Finding:

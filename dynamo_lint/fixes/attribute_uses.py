@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from dynamo_lint.findings import Edit, Span
 from dynamo_lint.fixes.assignments import Part, parts
-from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench
+from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Unclear, Workbench
 from dynamo_lint.index.ir import Definition, Expr
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.names import last_name
@@ -387,6 +387,29 @@ class Init:
     parent_call: ast.stmt
     """The call of the base class's `__init__`: before it a module cannot hold buffers."""
 
+    @property
+    def me(self) -> str:
+        """The name of the instance."""
+        return self.node.args.args[0].arg
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a class that has no `__init__` can get one."""
+
+    file: OpenFile
+    method: ast.FunctionDef | ast.AsyncFunctionDef
+    """The one above which it is written."""
+    me: str = "self"
+
+    def written(self, *lines: str) -> Edit:
+        """The `__init__` that runs some lines after that of the base class."""
+        outer = self.file.indent(self.method)
+        inner = outer + self.file.indent(self.method.body[0]).removeprefix(outer)
+        body = f"\n{inner}".join(("super().__init__(*args, **kwargs)", *lines))
+        head = f"def __init__({self.me}, *args, **kwargs):"
+        return self.file.insert_before(self.method, f"{head}\n{inner}{body}\n")
+
 
 def init_of(bench: Workbench, ref: ClassRef) -> Init:
     """The `__init__` that a class defines; raises Unclear where it has none of a known shape."""
@@ -400,6 +423,19 @@ def init_of(bench: Workbench, ref: ClassRef) -> Init:
             if calls_parent(statement) and file.alone(statement):
                 return Init(file, node, statement)  # type: ignore[arg-type]
     raise Unclear(f"`{ref.name}` has no `__init__` that calls `super().__init__()`")
+
+
+def place_of(bench: Workbench, ref: ClassRef) -> Init | Place:
+    """The `__init__` of a class, or where a class that has none can get one."""
+    project = bench.tables.project
+    if "__init__" in project.class_bindings(ref):
+        return init_of(bench, ref)
+    file = bench.open(ref.path)
+    for node in file.by_line.get(project.class_(ref).line, ()):
+        methods = (one for one in getattr(node, "body", ()) if isinstance(one, FUNCTIONS))
+        if isinstance(node, ast.ClassDef) and (first := next(methods, None)) is not None:
+            return Place(file, first)
+    raise Unclear(f"`{ref.name}` has no method")
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,13 +468,15 @@ def declaration_of(init: Init, family: Family) -> Declaration:
     raise Unclear("`__init__` sets it together with something else")
 
 
-def default_of(bench: Workbench, ref: ClassRef, name: str, init: Init) -> Declaration | None:
+def default_of(bench: Workbench, ref: ClassRef, name: str, init: Init | Place) -> Declaration | None:
     """The one plain value that the body of a class, and not its `__init__`, gives to an attribute; or None.
 
     Raises Unclear where instances can be made without the `__init__` that would set it instead.
     """
     project = bench.tables.project
-    if len(project.class_bindings(ref).get(name, ())) != 1 or name in bench.first_said(init.node):
+    if len(project.class_bindings(ref).get(name, ())) != 1:
+        return None
+    if isinstance(init, Init) and name in bench.first_said(init.node):
         return None
     file = init.file
     for node in file.by_line.get(project.class_(ref).line, ()):

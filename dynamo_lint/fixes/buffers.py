@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.fixes.assignments import apart, parts
@@ -14,6 +14,7 @@ from dynamo_lint.fixes.attribute_uses import (
     Family,
     Init,
     Mention,
+    Place,
     calls_parent,
     check_parents_first,
     declaration_of,
@@ -21,16 +22,20 @@ from dynamo_lint.fixes.attribute_uses import (
     family_of,
     init_of,
     is_same,
+    place_of,
     speaks_of,
     torch_name,
 )
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
+from dynamo_lint.fixes.graph_breaks import SILENCED, is_silenced, only_writes, silenced
 from dynamo_lint.fixes.safety import reason, trains_on_ranks, unlisted
+from dynamo_lint.fixes.tensor_values import key_of
 from dynamo_lint.fixes.tensors import Judge
-from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Seen, clamped, flow
+from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Flow, Seen, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.refs import ClassRef, Position
+from dynamo_lint.state import kinds as K
 from dynamo_lint.state.model import AttributeState, Key, Kind, Kinds, Outside
 from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import evaluate
@@ -39,6 +44,7 @@ DTYPES = {Kind.INT: "long", Kind.BOOL: "bool", Kind.FLOAT: "float32"}
 SIGNS = dict(zip(ARITHMETIC, ("+", "-", "*", "/", "//", "%", "**"), strict=True))
 _TAKEN = frozenset({"training", "call_super_init", "dump_patches"})
 """Numbers of every module: `register_buffer` refuses their names."""
+_OF_TYPES: Mapping[type | None, Kind] = {int: Kind.INT, float: Kind.FLOAT, bool: Kind.BOOL}
 PYTHON = {Kind.INT: "int", Kind.BOOL: "bool", Kind.FLOAT: "float"}
 
 
@@ -49,15 +55,22 @@ class Plan:
     bench: Workbench
     family: Family
     kind: Kind
-    init: Init
+    init: Init | Place
     declaration: Declaration
     torch: str
     """The name of torch in the file of the declaration."""
     imports: tuple[Edit, ...]
-    rebind: bool
-    """The value enters math whose backward may still need it, so it must never change in place."""
+    flows: tuple[Flow, ...]
+    """The ways of the value through compiled code."""
+    silenced: tuple[Edit, ...]
+    """What keeps decisions that only write messages out of compiled code."""
     unlisted: str | None
     """Why it must be a plain tensor, which `buffers()` does not give; None for a buffer."""
+
+    @property
+    def rebind(self) -> bool:
+        """The value enters math whose backward may still need it, so it must never change in place."""
+        return any(flow.math for flow in self.flows)
 
     @property
     def start(self) -> str:
@@ -67,10 +80,10 @@ class Plan:
         start = f"{self.torch}.tensor({value}, dtype={dtype})"
         if value in {"0", "0.0"} and self.kind != Kind.BOOL:
             start = f"{self.torch}.zeros((), dtype={dtype})"
-        self_name = self.init.node.args.args[0].arg
+        me = self.init.me
         if self.unlisted is not None:
-            return f"{self_name}.{self.family.name} = {start}"
-        return f'{self_name}.register_buffer("{self.family.name}", {start}, persistent=False)'
+            return f"{me}.{self.family.name} = {start}"
+        return f'{me}.register_buffer("{self.family.name}", {start}, persistent=False)'
 
     @property
     def advice(self) -> str:
@@ -86,9 +99,34 @@ class Plan:
 
 def number_fix(finding: Finding, bench: Workbench) -> Fix:
     """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
-    plan = _plan(bench, finding)
-    why = reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.rebind)
-    return fix_of(plan.advice, dict.fromkeys(_number_edits(plan)), why)
+    return _kept_in_buffer(_plan(bench, *_buffer_at(bench, finding), states_at(bench, finding)))
+
+
+def constant_fix(finding: Finding, bench: Workbench) -> Fix:
+    """The same for a number that differs between instances; raises Unclear if one may have something else."""
+    key, project = key_of(finding, bench), bench.tables.project
+    if key.owner.key not in project.files[key.owner.path].classes:
+        raise Unclear("it is no attribute of an instance")
+    declared_in = bench.tables.initial.declared_in(key)
+    if not project.is_module(declared_in):
+        raise Unclear("only a module has buffers")
+    _check_name(key.attribute)
+    states = [state for state in bench.tables.attributes if state.key == key]
+    values = {
+        type(value.leaf) if value.kind == "const" else None
+        for one in bench.tables.units.differences
+        if bench.tables.initial.declared_in(Key(one.owner, one.attribute)) == declared_in
+        if one.attribute == key.attribute
+        for value in one.values
+    }
+    known = _OF_TYPES.get(next(iter(values))) if len(values) == 1 else None
+    return _kept_in_buffer(_plan(bench, declared_in, key.attribute, states, known))
+
+
+def _kept_in_buffer(plan: Plan) -> Fix:
+    bench = plan.bench
+    why = SILENCED if plan.silenced else reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.flows)
+    return fix_of(plan.advice, dict.fromkeys((*plan.silenced, *_number_edits(plan))), why)
 
 
 def states_at(bench: Workbench, finding: Finding) -> list[AttributeState]:
@@ -158,28 +196,49 @@ def _buffer_at(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
     declared_in, name = module_attribute(bench, finding)
     if not bench.tables.project.is_module(declared_in):
         check_parents_first(bench, declared_in, name)
+    _check_name(name)
+    return declared_in, name
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that no buffer can have."""
     if name.startswith("__"):
         raise Unclear("Python spells a name of two underscores otherwise in each class")
     if name in _TAKEN:
         raise Unclear("every module has an attribute of that name")
-    return declared_in, name
 
 
-def _plan(bench: Workbench, finding: Finding) -> Plan:
-    declared_in, name = _buffer_at(bench, finding)
-    states = states_at(bench, finding)
-    init = init_of(bench, declared_in)
+def _plan(
+    bench: Workbench,
+    declared_in: ClassRef,
+    name: str,
+    states: list[AttributeState],
+    given: Kind | None = None,
+) -> Plan:
+    """What a rewrite needs; `given` is the kind that every instance is made with."""
+    init = place_of(bench, declared_in)
     default = default_of(bench, declared_in, name, init)
     family = family_of(bench, declared_in, name, default=default)
-    kind = _kind(bench, states, family)
-    declaration = default or declaration_of(init, family)
-    rebind = _enters_math(bench, family, kind)
-    return Plan(bench, family, kind, init, declaration, *torch_name(init.file), rebind, unlisted(bench))
+    stores = [mention for mention in family.mentions if isinstance(mention.node.ctx, ast.Store)]
+    kind = given if len(stores) == 1 and not states else None
+    kind = kind or _kind(bench, states, family, default)
+    if default is not None:
+        declaration = default
+    elif isinstance(init, Init):
+        declaration = declaration_of(init, family)
+    else:
+        raise Unclear(f"`{declared_in.name}` has no `__init__`")
+    family, silenced = _without_messages(bench, family)
+    flows = _flows(bench, family, kind)
+    torch, imports = torch_name(init.file)
+    return Plan(bench, family, kind, init, declaration, torch, imports, flows, silenced, unlisted(bench))
 
 
-def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kind:
+def _kind(
+    bench: Workbench, states: list[AttributeState], family: Family, default: Declaration | None
+) -> Kind:
     """One kind for everything that is ever stored."""
-    stored: set[Kinds] = set() if states else {_kinds_in_text(bench, family)}
+    stored: set[Kinds] = set() if states else {_kinds_in_text(bench, family, default)}
     for state in states:
         stored |= {site.write.value.kinds for site in state.writes}
         for outside in state.outside:
@@ -194,9 +253,9 @@ def _kind(bench: Workbench, states: list[AttributeState], family: Family) -> Kin
     return next(iter(kinds))
 
 
-def _kinds_in_text(bench: Workbench, family: Family) -> Kinds:
+def _kinds_in_text(bench: Workbench, family: Family, default: Declaration | None) -> Kinds:
     """The kinds of all that is stored, where each store shows its own; none if one does not."""
-    kinds: frozenset[Kind] = frozenset()
+    kinds = K.of_constant(getattr(default.value, "value", ...)) if default is not None else K.UNKNOWN
     stores = [mention for mention in family.mentions if isinstance(mention.node.ctx, ast.Store)]
     values = [(mention, _stored_value(mention)) for mention in stores]
     for of_itself in (False, True):
@@ -233,15 +292,35 @@ def _kind_at(bench: Workbench, family: Family, outside: Outside) -> Kinds:
     return frozenset(kind for kind in found if kind is not None) if None not in found else frozenset()
 
 
-def _enters_math(bench: Workbench, family: Family, kind: Kind) -> bool:
-    """Compiled code uses the value for more than the next value."""
+def _without_messages(bench: Workbench, family: Family) -> tuple[Family, tuple[Edit, ...]]:
+    """The family with decisions that only write messages left to eager code, and the edits that do so."""
+    edits: dict[Edit, None] = {}
+    mentions: list[Mention] = []
+    for mention in family.mentions:
+        file, eager = mention.file, False
+        inner: ast.AST = mention.node
+        asked = mention.hot and isinstance(mention.node.ctx, ast.Load)
+        for above in file.above(mention.node) if asked else ():
+            match above:
+                case ast.If() if is_silenced(above):
+                    eager |= inner not in above.orelse
+                case ast.If() if only_writes(file, bench, above):
+                    torch, imports = torch_name(file)
+                    edits |= dict.fromkeys((*imports, silenced(file, above, torch)))
+                    eager = True
+            inner = above
+        mentions.append(replace(mention, hot=False) if eager else mention)
+    return replace(family, mentions=tuple(mentions)), tuple(edits)
+
+
+def _flows(bench: Workbench, family: Family, kind: Kind) -> tuple[Flow, ...]:
+    """The ways of the value through compiled code, from each load of it."""
     walked: Seen = set()
-    flows = [
+    return tuple(
         flow(Judge(bench, mention.file), mention.node, family.name, kind == Kind.BOOL, walked)
         for mention in family.mentions
         if mention.hot and isinstance(mention.node.ctx, ast.Load)
-    ]
-    return any(one.math for one in flows)
+    )
 
 
 # --- the edits ------------------------------------------------------------------------------------------
@@ -293,7 +372,13 @@ def _declare(plan: Plan) -> Iterator[Edit]:
     file, declared = plan.init.file, plan.declaration
     statement = declared.statement
     yield from plan.imports
-    yield from _moves(plan) if plan.unlisted is not None else ()
+    if isinstance(plan.init, Place):
+        if plan.unlisted is not None:
+            raise Unclear("its class has no `__init__`")
+        yield file.remove_with_gap(statement)
+        yield plan.init.written(plan.start)
+        return
+    yield from moves(plan.init, plan.family.name) if plan.unlisted is not None else ()
     if statement.lineno > plan.init.parent_call.lineno and isinstance(declared.target, ast.Attribute):
         yield apart(file, statement, {declared.target: plan.start}, ())
         return
@@ -305,24 +390,24 @@ def _declare(plan: Plan) -> Iterator[Edit]:
     yield file.insert_after(plan.init.parent_call, plan.start)
 
 
-def _moves(plan: Plan) -> Iterator[Edit]:
+def moves(place: Init, name: str) -> Iterator[Edit]:
     """Lines of `_apply` that move a tensor which is no buffer with its module, as `.to(device)` does buffers.
 
     Left on the CPU, it would be updated there by a kernel of its own, which a C++ compiler builds: on an H100
     the first ten steps took 88 s once instead of 34 s, and the rest ran 15 % slower (bench/gpu).
     """
-    file, init = plan.init.file, plan.init.node
+    file, init = place.file, place.node
     body = file.parents[init].body  # type: ignore[attr-defined]
     own = next((node for node in body if isinstance(node, ast.FunctionDef) and node.name == "_apply"), None)
     if own is None:
-        me, outer = init.args.args[0].arg, file.indent(init)
+        me, outer = place.me, file.indent(init)
         inner = outer + file.indent(init.body[0]).removeprefix(outer)
         yield file.add_lines(
             init,
             "",
             f"{outer}def _apply({me}, fn, recurse=True):",
             f"{inner}super()._apply(fn, recurse)",
-            f"{inner}{me}.{plan.family.name} = fn({me}.{plan.family.name})",
+            f"{inner}{me}.{name} = fn({me}.{name})",
             f"{inner}return {me}",
         )
         return
@@ -330,8 +415,7 @@ def _moves(plan: Plan) -> Iterator[Edit]:
         case [ast.arg(me), ast.arg(moving), *_], ast.Return(ast.Name(what)) as end if (
             what == me and len(own.body) > 1
         ):
-            name = f"{me}.{plan.family.name}"
-            yield file.insert_before(end, f"{name} = {moving}({name})")
+            yield file.insert_before(end, f"{me}.{name} = {moving}({me}.{name})")
 
 
 def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
@@ -344,6 +428,8 @@ def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
             elif plan.kind == Kind.BOOL or isinstance(op, ast.Div | ast.Pow):
                 raise Unclear("it cannot be updated in place")
         case ast.Assign(targets=[ast.Attribute()], value=value) | ast.AnnAssign(value=ast.expr() as value):
+            if speaks_of(value, name) and not any(is_same(part, mention.node) for part in _attributes(value)):
+                raise Unclear(f"line {statement.lineno} sets it to that of another object")
             if not speaks_of(value, name):
                 yield file.replace(statement, _stored(plan, target, file.one_line(value)))
             elif not plan.rebind and (step := _step(file, mention.node, value)):
@@ -366,13 +452,15 @@ def _target(plan: Plan, mention: Mention) -> str:
 def _check_order(plan: Plan, mention: Mention) -> None:
     """Refuse a write that may run before the buffer is registered."""
     scope = mention.file.scope(mention.node)
-    if scope is None or scope is plan.init.node:
+    if scope is None or (isinstance(plan.init, Init) and scope is plan.init.node):
         return
     if scope.name == "__init__":
         line = next((s.lineno for s in scope.body if calls_parent(s)), None)
         if line is None or mention.node.lineno < line:
             raise Unclear("a subclass sets it before the base class does")
         return
+    if isinstance(plan.init, Place):
+        return  # the base class sets it
     declared = plan.declaration.statement.lineno
     if plan.bench.first_said(plan.init.node).get(scope.name, declared) < declared:
         raise Unclear(f"`__init__` calls `{scope.name}` before it sets it")
@@ -418,9 +506,11 @@ def _builtins(plan: Plan, mention: Mention, walked: Seen) -> Iterator[Edit]:
 
 
 def _read(plan: Plan, mention: Mention) -> Iterator[Edit]:
+    yield from as_number(mention.file, mention.node, PYTHON[plan.kind])
+
+
+def as_number(file: OpenFile, node: ast.expr, python: str) -> Iterator[Edit]:
     """Eager code gets the number back; formatting a tensor without dimensions shows the number anyway."""
-    file, node = mention.file, mention.node
-    python = PYTHON[plan.kind]
     match file.parents[node]:
         case ast.FormattedValue(conversion=-1):
             return
@@ -431,8 +521,9 @@ def _read(plan: Plan, mention: Mention) -> Iterator[Edit]:
     if any(isinstance(above, ast.JoinedStr) for above in file.above(node)):
         raise Unclear("a formatted string computes with it")  # before Python 3.12 its position is not known
     statement = file.statement(node)
-    if isinstance(statement, ast.Assign) and is_same(statement.targets[0], node):
-        return  # `n = n + 1`: rewritten as a write
+    match node, statement:
+        case ast.Attribute(), ast.Assign([target, *_]) if is_same(target, node):
+            return  # `n = n + 1`: rewritten as a write
     yield file.replace(node, f"{python}({file.text(node)})")
 
 
@@ -441,6 +532,10 @@ def _repeatable(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
+
+
+def _attributes(node: ast.expr) -> Iterator[ast.Attribute]:
+    return (part for part in ast.walk(node) if isinstance(part, ast.Attribute))
 
 
 def _own(node: ast.expr, name: str) -> ast.Attribute:
@@ -477,7 +572,7 @@ def sum_fix(finding: Finding, bench: Workbench) -> Fix:
         raise Unclear("DistributedDataParallel would overwrite the sum, and its gradient, with rank 0's")
     torch, imports = torch_name(init.file)
     start = f"{torch}.zeros((), requires_grad=True)" if grows else f"{torch}.zeros(())"
-    self_name = init.node.args.args[0].arg
+    self_name = init.me
     text = f'{self_name}.register_buffer("{name}", {start}, persistent=False)'
     edits = [*imports, apart(init.file, declaration.statement, {declaration.target: text}, ())]
     edits += [edit for one in sums.values() for edit in _added(one, grows)]

@@ -1,12 +1,12 @@
-"""Suggests a tensor for a number that is another one in each call of compiled code."""
+"""A tensor for a number that is another one in each call of compiled code."""
 
 from __future__ import annotations
 
 import ast
 
-from dynamo_lint.findings import Finding, Fix
+from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.fixes.attribute_uses import torch_or_import
-from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Unclear, Workbench, suggestion
+from dynamo_lint.fixes.edit_session import FUNCTIONS, Unclear, Workbench, fix_of, suggestion
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import Seen, flow
 from dynamo_lint.state.model import Kind
@@ -15,8 +15,25 @@ _NUMBERS = {Kind.INT, Kind.FLOAT}
 _WHY = "the compiled code gets a tensor, whose type can be another one than that of the number"
 
 
+def tensor_fix(finding: Finding, bench: Workbench) -> Fix:
+    """The number as a tensor where it is passed; raises Unclear where it may not meet tensors alone.
+
+    A note is of a number that is a symbol after one more compile: not worth another type of the result.
+    """
+    if finding.severity == "note":
+        raise Unclear("after one more compile it is a symbol")
+    message, edits = _passed(finding, bench, assume=False)
+    return fix_of(message, edits, _WHY)
+
+
 def as_tensor(finding: Finding, bench: Workbench) -> Fix:
-    """The number as a tensor where it is passed; raises Unclear where compiled code needs the number."""
+    """The same for a person to judge, where arguments of which nothing is known count as tensors."""
+    message, edits = _passed(finding, bench, assume=True)
+    return suggestion(message, edits, _WHY)
+
+
+def _passed(finding: Finding, bench: Workbench, assume: bool) -> tuple[str, list[Edit]]:
+    """What passes the number as a tensor; raises Unclear where compiled code needs the number."""
     file, call = bench.call_at(finding.span)
     passed = [
         one
@@ -38,7 +55,7 @@ def as_tensor(finding: Finding, bench: Workbench) -> Fix:
         raise Unclear("its function cannot be read")
     if default := _default(definition, argument.name):
         raise Unclear(f"it is left out at times, and is `{ast.unparse(default)}` then")
-    _check_uses(bench, callee, definition, argument.name)
+    _check_uses(Judge(bench, callee, by_use=True, assume=assume), definition, argument.name)
     names = [one.arg for one in (*definition.args.posonlyargs, *definition.args.args)]
     if project.owner(where) is not None:
         names = names[1:]
@@ -51,7 +68,7 @@ def as_tensor(finding: Finding, bench: Workbench) -> Fix:
         case _:
             text = f"{torch}.tensor({file.text(value)}{kind})"
     edits = [*imports, file.replace(value, text)]
-    return suggestion(f"pass `{argument.name}` as a tensor: `{text}`", edits, _WHY)
+    return f"pass `{argument.name}` as a tensor: `{text}`", edits
 
 
 def _default(definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> ast.expr | None:
@@ -67,11 +84,9 @@ def _default(definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> a
     return pairs.get(name)
 
 
-def _check_uses(
-    bench: Workbench, file: OpenFile, definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str
-) -> None:
+def _check_uses(judge: Judge, definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> None:
     """Raise Unclear where a function uses a parameter as a tensor cannot be used."""
-    judge, walked = Judge(bench, file, by_use=True, assume=True), Seen()
+    walked = Seen()
     for node in ast.walk(definition):
         if isinstance(node, ast.Name) and node.id == name:
             if not isinstance(node.ctx, ast.Load):

@@ -129,11 +129,11 @@ class OpenFile:
         return Edit(Span(self.path, span.line, 1, span.end_line + 1, 1), "")
 
     def remove_with_gap(self, statement: ast.stmt) -> Edit:
-        """Take a statement out with its line, and with the blank lines below it where it opens a body."""
+        """Take a statement out with its line, and with the blank lines below it where no code is above."""
         span = self.span(statement)
         end = span.end_line
         above = self.parents[statement]
-        if getattr(above, "body", [None])[0] is statement:
+        if getattr(above, "body", [None])[0] is statement or not self.lines[span.line - 2].strip():
             while end < len(self.lines) - 1 and not self.lines[end].strip():
                 end += 1
         return Edit(Span(self.path, span.line, 1, end + 1, 1), "")

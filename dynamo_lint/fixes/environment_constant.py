@@ -6,7 +6,7 @@ import ast
 import re
 
 from dynamo_lint.findings import Finding, Fix
-from dynamo_lint.fixes.attribute_uses import init_of
+from dynamo_lint.fixes.attribute_uses import check_parents_first, init_of
 from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Unclear, Workbench, fix_of
 
 CONVERSIONS = frozenset({"int", "float", "bool", "str"})
@@ -41,8 +41,9 @@ def _on_the_instance(bench: Workbench, file: OpenFile, whole: ast.expr, key: str
     init = init_of(bench, owner)
     if init.node in {*file.above(whole)}:
         raise Unclear("it already is read there")
-    own = init.node.args.args[0].arg
+    own = init.me
     name, known = _name(bench, file, f"_{_plain(key)}", value, f"{own}.")
+    check_parents_first(bench, owner, name)
     line = f"{own}.{name} = {value}"
     what = "module" if bench.tables.project.is_module(owner) else "object"
     note = f"# Read once: a change of {key} needs a new {what}."

@@ -30,6 +30,8 @@ _TENSOR_METHODS = frozenset(
 )
 _RANDOM = ("bernoulli", "dropout", "gumbel", "multinomial", "normal", "poisson", "rand", "rrelu")
 """Parts of the names of functions that draw random numbers."""
+_ASKED = "is_compiling"
+SILENCED = "compiled calls are silent then"
 _MOVING = frozenset({"numpy", "cpu", "cuda", "to"})
 
 
@@ -61,6 +63,10 @@ def _guarded(finding: Finding, bench: Workbench, torch: str, imports: tuple[Edit
         raise Unclear("its value is used, or something stands beside it")
     if not all(_is_silent(one) for one in (*call.args, *(word.value for word in call.keywords))):
         raise Unclear("what it is given may do something")
+    message = "put it behind `if not torch.compiler.is_compiling():`"
+    around = file.parents[statement]
+    if isinstance(around, ast.If) and not is_silenced(around) and only_writes(file, bench, around):
+        return fix_of(message, [*imports, silenced(file, around, torch)], SILENCED)
     indent = file.indent(statement)
     edits = [*imports, file.insert_before(statement, f"if not {torch}.compiler.is_compiling():")]
     lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
@@ -68,8 +74,47 @@ def _guarded(finding: Finding, bench: Workbench, torch: str, imports: tuple[Edit
         raise Unclear("a text in it may go over several lines")
     step = "\t" if indent.endswith("\t") else "    "
     edits += [Edit(Span(file.path, line, 1, line, 1), step) for line in lines if file.lines[line - 1].strip()]
-    message = "put it behind `if not torch.compiler.is_compiling():`"
-    return fix_of(message, _merged(edits), "compiled calls are silent then")
+    return fix_of(message, _merged(edits), SILENCED)
+
+
+def only_writes(file: OpenFile, bench: Workbench, node: ast.If) -> bool:
+    """Whether all that a decision does is to write messages, or not to."""
+    plain = isinstance(node.test, ast.Compare | ast.BoolOp | ast.Name | ast.UnaryOp) and not node.orelse
+    if not plain or not file.text(node).startswith("if ") or not _is_silent(node.test, frozenset({_ASKED})):
+        return False
+    return all(_writes(file, bench, one) for one in node.body)
+
+
+def _writes(file: OpenFile, bench: Workbench, statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(ast.Call(args=args, keywords=words) as call):
+            span = file.span(call)
+            rows = bench.breaks.get((file.path, span.line, span.column), ())
+            message = any(one.row.switch == "messages" for one in rows)
+            return message and all(map(_is_silent, (*args, *(word.value for word in words))))
+    return False
+
+
+def is_silenced(node: ast.If) -> bool:
+    """Whether a decision is kept out of compiled code."""
+    match node.test:
+        case ast.BoolOp(ast.And(), [first, *_]) | (ast.UnaryOp() as first):
+            pass
+        case _:
+            return False
+    match first:
+        case ast.UnaryOp(ast.Not(), ast.Call(ast.Attribute(attr=name), [], [])):
+            return name == _ASKED
+    return False
+
+
+def silenced(file: OpenFile, node: ast.If, torch: str) -> Edit:
+    """The edit that keeps a decision out of compiled code."""
+    if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.Or):
+        raise Unclear("one of several conditions decides")
+    span = file.span(node)
+    start = Span(file.path, span.line, span.column, span.line, span.column + len("if "))
+    return Edit(start, f"if not {torch}.compiler.is_compiling() and ")
 
 
 def _merged(edits: list[Edit]) -> tuple[Edit, ...]:
@@ -80,8 +125,8 @@ def _merged(edits: list[Edit]) -> tuple[Edit, ...]:
     return tuple(Edit(span, text) for span, text in texts.items())
 
 
-def _is_silent(node: ast.expr) -> bool:
-    """Whether an expression does nothing but give a value."""
+def _is_silent(node: ast.expr, more: frozenset[str] = frozenset()) -> bool:
+    """Whether an expression does nothing but give a value, as methods of some `more` names do."""
     for one in ast.walk(node):
         match one:
             case ast.Call(ast.Name(name)):
@@ -89,7 +134,7 @@ def _is_silent(node: ast.expr) -> bool:
                     return False
             case ast.Call(ast.Attribute(attr=name)):
                 known = _TENSOR_METHODS | {"item", "tolist", "size", "numel", "dim", "format", "join", "keys"}
-                if name not in known:
+                if name not in known | more:
                     return False
             case ast.Call() | ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
                 return False

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from dynamo_lint.fixes.attribute_uses import Family, Mention, computed_reader, named_in_text, speaks_of
 from dynamo_lint.fixes.edit_session import Workbench
+from dynamo_lint.fixes.uses import Flow
 from dynamo_lint.index.ir import Attribute, Call, Constant, Expr, Name
 from dynamo_lint.knowledge import names, table
 from dynamo_lint.program.names import last_name
@@ -53,12 +54,22 @@ _REASONS = {
     "exporting": _EXPORTED,
     "scripting": "a scripted module keeps its attributes by type",
 }
+_IN_MATH = {
+    "types": "a number leaves the type and the precision of any tensor as they are, a tensor may change them",
+    "graphs": "a CUDA graph overwrites the tensor that a call leaves behind",
+}
 PROJECT_WORDS = tuple(
     ("word" if text.isidentifier() else "text", text, _REASONS[kind])
     for kind, texts in table("torch")["sees_buffers"].items()
     for text in texts
 )
 """A text or a word that occurs somewhere in the project, and what it means for a buffer that was a number."""
+TENSOR_WORDS = tuple(
+    ("word" if text.isidentifier() else "text", text, _IN_MATH[kind])
+    for kind, texts in table("torch")["sees_scalars"].items()
+    for text in texts
+)
+"""The same for a tensor that enters math where a number did."""
 
 
 _OF_BUFFERS = (_RANKS, _LISTED)
@@ -76,10 +87,10 @@ def trains_on_ranks(bench: Workbench) -> bool:
     return any(bench.files(how, text) for how, text, why in PROJECT_WORDS if why == _RANKS)
 
 
-def reason(bench: Workbench, family: Family, floating: bool, promotes: bool) -> str | None:
+def reason(bench: Workbench, family: Family, floating: bool, flows: Sequence[Flow]) -> str | None:
     """Why a rewrite to a tensor may be noticed, which is no buffer where `unlisted`; None if it is safe.
 
-    `promotes` says that the value enters math with tensors.
+    `flows` are the ways of the value through compiled code.
     """
     name = family.name
     if floating:
@@ -95,15 +106,29 @@ def reason(bench: Workbench, family: Family, floating: bool, promotes: bool) -> 
     for how, text, why in PROJECT_WORDS:
         if why not in _OF_BUFFERS and bench.files(how, text):
             return why
-    if any(_multiplies(mention) for mention in family.mentions):
+    if _changes(family) and any(_multiplies(mention) for mention in family.mentions):
         return "a Python int grows without bound, a 64-bit integer wraps around"
-    if promotes:
-        return "a number leaves the type of a scalar tensor as it is, a buffer can change it"
+    if noticed := _in_math(bench, flows):
+        return noticed
     if reader := computed_reader(bench, family):
         return f"{reader} looks attributes up by computed names, and may read `{name}`"
     if place := named_in_text(bench, name):
         return f"{place} has `{name}` as a text or a keyword, and may set or read it by that"
     return escape(bench, family.members)
+
+
+def _in_math(bench: Workbench, flows: Sequence[Flow]) -> str | None:
+    """Why math with a tensor of an integer may give something else than the integer; None if it does not.
+
+    It does with tensors of float32, bool and 64-bit integers; no text of the project has another type.
+    """
+    if not any(flow.math for flow in flows):
+        return None
+    for how, text, why in TENSOR_WORDS:
+        if places := bench.files(how, text):
+            return f"{why} (`{text}` in {places[0]})"
+    rounded = [ast.unparse(node) for flow in flows for node in flow.rounded]
+    return f"`{rounded[0]}` is rounded otherwise with a tensor" if rounded else None
 
 
 def _is_shipped(bench: Workbench, members: Iterable[ClassRef]) -> bool:
@@ -161,6 +186,12 @@ def _sets(node: ast.ClassDef, name: str) -> bool:
         _is_said_of_self(inner, name) and isinstance(getattr(inner, "ctx", None), ast.Store | None)
         for inner in ast.walk(node)
     )
+
+
+def _changes(family: Family) -> bool:
+    """Whether anything but an `__init__` sets the attribute."""
+    stores = (mention for mention in family.mentions if isinstance(mention.node.ctx, ast.Store))
+    return any(getattr(one.file.scope(one.node), "name", "") != "__init__" for one in stores)
 
 
 def _multiplies(mention: Mention) -> bool:

@@ -1,7 +1,8 @@
-"""Suggests a tensor for a number that anything may hold: a global, a plain object, an instance of a module.
+"""A tensor for a number that anything may hold: a global, a cell, a plain object, an instance of a module.
 
-The number becomes a tensor at every place that sets it, and eager code takes the number out of it again. It
-is known by its name alone, so a person has to read the edits.
+The number becomes a tensor at every place that sets it, and eager code takes the number out of it again.
+Every use is known of a global that one file speaks of, and of a cell: that is a fix. Everything else is known
+by its name alone, so a person has to read the edits.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.fixes.attribute_uses import calls_parent, torch_or_import
-from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Unclear, Workbench, suggestion
+from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Unclear, Workbench, fix_of, suggestion
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ATOMS, Seen, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
@@ -43,9 +44,36 @@ class _Mention:
     hot: bool
 
 
+_OF_ONE_FILE = "what runs or imports the file otherwise gets a tensor, which stays on the CPU"
+
+
 def number_as_tensor(finding: Finding, bench: Workbench) -> Fix:
     """Tensors where a number is set; raises Unclear where compiled code needs the number itself."""
     key = key_of(finding, bench)
+    return suggestion(_message(key), _all_edits(bench, key, assume=True), _WHY)
+
+
+def global_fix(finding: Finding, bench: Workbench) -> Fix:
+    """The same for a number that one file alone speaks of; raises Unclear for any other."""
+    key = key_of(finding, bench)
+    path = key.owner.path
+    of_module = key.owner.key == MODULE_KEY
+    if not of_module and key.owner.key not in bench.tables.project.files[path].functions:
+        raise Unclear("an object holds it")
+    name = key.attribute.partition("[")[0]
+    if of_module and any(other != path for other in bench.files("word", name)):
+        raise Unclear("several files speak of it")
+    if bench.open(path).texts.get(name) or not _kinds(bench, key) <= {Kind.INT, Kind.FLOAT}:
+        raise Unclear("it is named as a text, or is no number")
+    return fix_of(_message(key), _all_edits(bench, key, assume=False), _OF_ONE_FILE)
+
+
+def _message(key: Key) -> str:
+    return f"keep `{key.attribute}` in a tensor wherever it is set"
+
+
+def _all_edits(bench: Workbench, key: Key, assume: bool) -> dict[Edit, None]:
+    """The edits at all places that speak of it; `assume` as for `Judge`."""
     mentions = list(_mentions(bench, key))
     if not any(isinstance(one.node.ctx, ast.Store) for one in mentions):
         raise Unclear("nothing in the project sets it under that name")
@@ -53,11 +81,11 @@ def number_as_tensor(finding: Finding, bench: Workbench) -> Fix:
     edits: dict[Edit, None] = {}
     walked: Seen = set()
     for mention in mentions:
-        edits |= dict.fromkeys(_edits(bench, mention, dtype, walked))
+        edits |= dict.fromkeys(_edits(bench, mention, dtype, walked, assume))
     if entry := _ENTRY.match(key.attribute):
         for path in dict.fromkeys(mention.file.path for mention in mentions):
             edits |= dict.fromkeys(_literals(bench.open(path), entry[1], entry[2], dtype))
-    return suggestion(f"keep `{key.attribute}` in a tensor wherever it is set", edits, _WHY)
+    return edits
 
 
 def _literals(file: OpenFile, name: str, item: str, dtype: str) -> Iterator[Edit]:
@@ -172,13 +200,19 @@ def _is_default(file: OpenFile, node: ast.Name, key: Key) -> bool:
     )
 
 
-def _dtype(bench: Workbench, key: Key) -> str:
-    """The keyword for the type of the tensors, where ints and floats take turns."""
+def _kinds(bench: Workbench, key: Key) -> set[Kind]:
+    """The kinds of what is known to be stored."""
     kinds = set(bench.tables.initial.kinds(key))
     for state in (*bench.tables.attributes, *bench.tables.globals):
         if state.key == key:
             kinds |= {kind for site in state.writes for kind in site.write.value.kinds}
             kinds |= {kind for outside in state.outside for kind in outside.kinds}
+    return kinds
+
+
+def _dtype(bench: Workbench, key: Key) -> str:
+    """The keyword for the type of the tensors, where ints and floats take turns."""
+    kinds = _kinds(bench, key)
     if kinds & {Kind.INT, Kind.BOOL} == kinds:
         return ""
     if kinds <= {Kind.INT, Kind.FLOAT, Kind.BOOL}:
@@ -186,7 +220,7 @@ def _dtype(bench: Workbench, key: Key) -> str:
     raise Unclear("it holds more than numbers")
 
 
-def _edits(bench: Workbench, mention: _Mention, dtype: str, walked: Seen) -> Iterator[Edit]:
+def _edits(bench: Workbench, mention: _Mention, dtype: str, walked: Seen, assume: bool) -> Iterator[Edit]:
     file, node = mention.file, mention.node
     match node.ctx:
         case ast.Store():
@@ -194,9 +228,8 @@ def _edits(bench: Workbench, mention: _Mention, dtype: str, walked: Seen) -> Ite
         case ast.Del():
             raise Unclear(f"line {node.lineno} deletes it")
         case _ if mention.hot:
-            used = flow(
-                Judge(bench, file, by_use=True, assume=True), node, _name(node), boolean=False, walked=walked
-            )
+            judge = Judge(bench, file, by_use=True, assume=assume)
+            used = flow(judge, node, _name(node), boolean=False, walked=walked)
             for builtin in used.builtins:
                 if not isinstance(builtin, ast.Call):
                     raise Unclear(f"line {builtin.lineno} needs it as a Python value")

@@ -80,8 +80,8 @@ class Judge:
                 return plain and self.is_scalar(left, depth + 1) and self.is_scalar(right, depth + 1)
             case ast.UnaryOp(op=ast.USub(), operand=value):
                 return self.is_scalar(value, depth + 1)
-            case ast.Attribute():
-                return bool(self.kinds(node)) and self.kinds(node) <= {Kind.INT, Kind.FLOAT}
+            case ast.Attribute() if self.kinds(node):
+                return self.kinds(node) <= {Kind.INT, Kind.FLOAT}
             case ast.Call(func=ast.Attribute(attr=attr), args=[], keywords=[]) if attr in results.SCALARS:
                 return self.is_tensor(node.func.value)  # type: ignore[attr-defined]
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in results.ELEMENTWISE:
@@ -90,7 +90,7 @@ class Judge:
                 return self.is_tensor(argument)
             case ast.Call(func, _, keywords) if self._named(func, "torch.nn.functional", results.LOSSES):
                 return all(keyword.arg != "reduction" for keyword in keywords)
-        return False
+        return self.number(node, depth + 1) in {Kind.INT, Kind.FLOAT}
 
     def number(self, node: ast.expr, depth: int = 0) -> Kind | None:
         """The kind of a Python number that the expression certainly is."""
@@ -128,7 +128,10 @@ class Judge:
                 return kinds.pop() if len(kinds) == 1 else None
             case ast.Attribute(attr=name) if self.asked is not None and name == self.asked[0]:
                 return self.asked[1]
-            case ast.Subscript(value=ast.Attribute(value=owner, attr="shape"), slice=ast.Constant()):
+            case ast.Attribute():
+                held = self.kinds(node)
+                return next(iter(held)) if len(held) == 1 and held <= K.NUMBERS else None
+            case ast.Subscript(ast.Attribute(owner, "shape"), ast.Constant() | ast.UnaryOp(ast.USub())):
                 return Kind.INT if self.is_tensor(owner) else None
             case ast.Call(func=ast.Attribute(value=owner, attr="numel" | "dim"), args=[]):
                 return Kind.INT if self.is_tensor(owner) else None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dynamo_lint.findings import Edit
+from dynamo_lint.fixes.attribute_uses import speaks_of
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.state.model import Kind
@@ -41,6 +42,8 @@ class Flow:
     """The arithmetic in which it meets a tensor."""
     numbers: tuple[ast.AST, ...]
     """The arithmetic among numbers before that."""
+    rounded: tuple[ast.AST, ...]
+    """The arithmetic that may round, or end, otherwise with a tensor of an integer than with the integer."""
 
 
 class _Step(NamedTuple):
@@ -62,7 +65,7 @@ def flow(judge: Judge, node: ast.expr, name: str, boolean: bool, walked: Seen | 
 
     builtins = tuple(one for one in of("builtins") if isinstance(one, ast.expr))
     math = any(step.kind in {"meets", "leaves"} for step in found)
-    return Flow(math, builtins, tuple(of("meets")), tuple(of("numbers")))
+    return Flow(math, builtins, tuple(of("meets")), tuple(of("numbers")), tuple(of("rounded")))
 
 
 def clamped(file: OpenFile, node: ast.Call) -> Edit:
@@ -75,8 +78,10 @@ def clamped(file: OpenFile, node: ast.Call) -> Edit:
     return file.replace(node, f"{whole}.clamp({LIMITS[word]}={file.text(limit)})")
 
 
-def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) -> Iterator[_Step]:
-    """The steps of a value on its way through one function.
+def _follow(
+    judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen, whole: bool = True
+) -> Iterator[_Step]:
+    """The steps of a value on its way through one function; `whole` while integers alone were computed with.
 
     A bool counts as 0 and 1 in Python; a tensor of bools can be multiplied, but not added or subtracted.
     """
@@ -93,30 +98,44 @@ def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) 
                 seen.add(above)
                 if judge.is_tensor(above):
                     yield _Step("meets", above)
+                    # A number is divided by a tensor through its reciprocal, and has powers of its own.
+                    if isinstance(op, ast.Pow) or (isinstance(op, ast.Div) and child is above.left):
+                        yield _Step("rounded", above)
                     return
                 if any(_is_sequence(judge, one) for one in (above.left, above.right)):
                     raise _refuse(judge, above, "repeats something that often")
                 yield _Step("numbers", above)
+                if not (whole and _is_exact(judge, above, child, name)):
+                    yield _Step("rounded", above)
+                whole = whole and not isinstance(op, ast.Div)
             case ast.UnaryOp(op=ast.USub() | ast.UAdd()) if not boolean:
                 pass
             case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute()):
                 yield _Step("builtins", above)
-            case ast.Compare(ops=[op]) if isinstance(op, ORDER):
+            case ast.Compare(left, [op], [right]) if isinstance(op, ORDER):
+                other = right if child is left else left
+                plain = isinstance(other, ast.Constant) or _is_whole(judge, other)
+                if not (whole and plain):
+                    yield _Step("rounded", above)
                 boolean = True
                 yield _Step("leaves", above)
             case ast.Call(func=ast.Name(id="min" | "max"), args=[first, second], keywords=[]):
-                if not isinstance(second if first is child else first, ast.Constant):
+                limit = second if first is child else first
+                if not isinstance(limit, ast.Constant):
                     raise _refuse(judge, above, "compares it with a Python value")
+                whole = whole and _is_whole(judge, limit)
                 yield _Step("builtins", above)
             case ast.Call() if child is not above.func and _takes_tensors(judge, above, boolean):
                 yield _Step("meets", above)
+                if isinstance(above.func, ast.Attribute) and above.func.attr == "pow":
+                    yield _Step("rounded", above)
                 return
             case ast.Assign(targets=[ast.Name(id=local)]) | ast.AnnAssign(target=ast.Name(id=local)):
                 yield _Step("leaves", above)
                 way = judge.file.scope(above), local, boolean
                 if way not in seen:
                     seen.add(way)
-                    yield from _follow_local(judge, above, local, name, boolean, seen)
+                    yield from _follow_local(judge, above, local, name, boolean, seen, whole)
                 return
             case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, allowed):
                 if not judge.is_tensor(above.target):
@@ -131,7 +150,7 @@ def _follow(judge: Judge, node: ast.expr, name: str, boolean: bool, seen: Seen) 
 
 
 def _follow_local(
-    judge: Judge, statement: ast.stmt, local: str, name: str, boolean: bool, seen: Seen
+    judge: Judge, statement: ast.stmt, local: str, name: str, boolean: bool, seen: Seen, whole: bool
 ) -> Iterator[_Step]:
     """The uses of a local name anywhere in its function: what else it may hold does not matter."""
     scope = judge.file.scope(statement)
@@ -142,7 +161,44 @@ def _follow_local(
     for inner in judge.bench.loaded[scope].get(local, ()):
         if not isinstance(inner, ast.Name):
             raise _refuse(judge, inner, "passes it on")
-        yield from _follow(judge, inner, name, boolean, seen)
+        yield from _follow(judge, inner, name, boolean, seen, whole)
+
+
+def _is_exact(judge: Judge, node: ast.BinOp, child: ast.AST, name: str) -> bool:
+    """Whether a tensor of an integer gives what the integer gives, until float32 rounds both once.
+
+    `child` is the side that the integer is in. One division of integers comes out the same, and nothing after
+    it; and where a number is divided by zero that is an error, where a tensor is it is none.
+    """
+    other = node.right if child is node.left else node.left
+    if isinstance(node.op, ast.Pow) or not _is_whole(replace(judge, asked=(name, Kind.INT)), other):
+        return False
+    divides = isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod)
+    varies = child is node.right or speaks_of(node.right, name)
+    return not (divides and varies) or _is_over(node.right)
+
+
+def _is_whole(judge: Judge, node: ast.expr) -> bool:
+    """Whether a number is an integer, or a float of the same value."""
+    match node:
+        case ast.Constant(value=float() as value):
+            return value.is_integer()
+        case ast.BinOp(left, ast.Add() | ast.Sub() | ast.Mult(), right):
+            return _is_whole(judge, left) and _is_whole(judge, right)
+    return judge.number(node) == Kind.INT or judge.kinds(node) == {Kind.INT}
+
+
+def _is_over(node: ast.expr) -> bool:
+    """Whether something is added to a count, so that it is not zero."""
+    match node:
+        case ast.BinOp(left, ast.Add(), right):
+            sides = (left, right)
+            return any(isinstance(one, ast.Constant) and _is_positive(one.value) for one in sides)
+    return False
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float) and value > 0
 
 
 def _loaded(scope: ast.AST) -> dict[str, list[ast.AST]]:

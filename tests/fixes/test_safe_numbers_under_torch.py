@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +132,39 @@ def test_counters_of_blocks_that_a_helper_compiles_are_fixed_safely_and_each_cla
     assert count == 2
     assert torch.allclose(fixed[0], before[0])
     assert fixed[1:] == before[1:]
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.int64, torch.bool], ids=str)
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "floordiv", "mod"])
+def test_math_of_tensors_with_a_count_gives_what_it_gives_with_a_tensor_of_the_count(
+    name: str, kind: torch.dtype
+) -> None:
+    values = torch.tensor([1.7, 0.3, 2.0, -5.1, 9.9e3]).to(kind)
+    if kind == torch.int64:
+        values[1] = 4
+    do = getattr(operator, name)
+    for tensor in (values, *values):
+        for count in (1, 2, 3, 7, 255, 1000, 65537, 2**24 + 1, -3):
+            for left in (True, False):
+                if name == "truediv" and not left:
+                    continue  # through the reciprocal
+
+                def done(number: Any, left: bool = left, tensor: Any = tensor) -> Any:
+                    try:
+                        return do(tensor, number) if left else do(number, tensor)
+                    except (RuntimeError, TypeError) as why:
+                        return type(why)
+
+                ours, theirs = done(torch.tensor(count)), done(count)
+                if isinstance(theirs, torch.Tensor):
+                    assert ours.dtype == theirs.dtype
+                    assert torch.equal(ours, theirs)
+                else:
+                    assert ours == theirs
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 9, 49, 99, 12345, 2**24 - 11])
+def test_one_division_of_counts_comes_out_the_same_in_float32(count: int) -> None:
+    tensor, x = torch.tensor(count), torch.linspace(-1, 1, 7)
+    assert torch.equal(x * (1.0 / (1 + count)), x * (1.0 / (1 + tensor)))
+    assert torch.equal(x * ((1 + count) / (10 + count)), x * ((1 + tensor) / (10 + tensor)))

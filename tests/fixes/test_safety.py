@@ -260,14 +260,62 @@ def test_a_number_that_grows_by_a_factor_would_wrap_around(
     assert "safe" not in [applicability for applicability, _ in fixes(capsys)]
 
 
-def test_a_number_that_enters_math_would_change_the_type_of_a_scalar(
-    here: Path, capsys: pytest.CaptureFixture[str]
+SUM = "return self.lin(x)"
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        "return self.lin(x).sum() / self._calls",
+        "return self.lin(x) * (2 * self._calls + 1) - self._calls % 4",
+        "return self.lin(x) * (1.0 / (1 + self._calls))",
+        "return self.lin(x) * ((1 + self._calls) / (10 + self._calls))",
+        "part = min(self._calls, 100) / 100\n        return self.lin(x) * part",
+        "return torch.where(x > 0, self.lin(x), self._calls)",
+        "warm = self._calls < 4\n        return self.lin(x) * warm",
+    ],
+)
+def test_a_count_that_meets_tensors_as_it_is_or_divided_once_is_safe(
+    here: Path, capsys: pytest.CaptureFixture[str], used: str
 ) -> None:
-    (here / "model.py").write_text(
-        MODEL.replace("return self.lin(x)", "return self.lin(x).sum() / self._calls")
-    )
+    (here / "model.py").write_text(MODEL.replace(SUM, used))
     (here / "main.py").write_text(MAIN)
-    assert "safe" not in [applicability for applicability, _ in fixes(capsys)]
+    assert [applicability for applicability, _ in fixes(capsys)] == ["safe"]
+
+
+@pytest.mark.parametrize(
+    ("used", "why"),
+    [
+        ("return self.lin(x) * (0.1 * self._calls)", "`0.1 * self._calls` is rounded otherwise"),
+        ("return self.lin(x) * (1 + 1 / (1 + self._calls))", "is rounded otherwise"),
+        ("part = 1 / (1 + self._calls)\n        return self.lin(x) * (1 - part)", "`1 - part` is rounded"),
+        ("return self.lin(x) * (1 / self._calls)", "`1 / self._calls` is rounded otherwise"),
+        ("return self.lin(x) * (10 // self._calls)", "is rounded otherwise"),
+        ("return self._calls / self.lin(x)", "is rounded otherwise"),
+        ("return self.lin(x) ** self._calls", "is rounded otherwise"),
+        ("return self.lin(x).pow(self._calls)", "is rounded otherwise"),
+        ("return self.lin(x) * (1 / (1 + self._calls) > 0.1)", "is rounded otherwise"),
+        ("return self.lin(x.half().float()) * self._calls", "precision of any tensor as they are"),
+        ("return self.lin(x).to(torch.bfloat16) * self._calls", "(`bfloat16` in model.py)"),
+        ("return x.argmax().to(torch.int32) + self._calls", "(`int32` in model.py)"),
+    ],
+)
+def test_a_count_that_a_tensor_would_round_otherwise_is_unsafe(
+    here: Path, capsys: pytest.CaptureFixture[str], used: str, why: str
+) -> None:
+    (here / "model.py").write_text(MODEL.replace(SUM, used))
+    (here / "main.py").write_text(MAIN)
+    ((applicability, message),) = fixes(capsys)
+    assert applicability == "unsafe"
+    assert why in message
+
+
+def test_a_count_in_math_is_unsafe_under_cuda_graphs(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "model.py").write_text(MODEL.replace(SUM, "return self.lin(x) * self._calls"))
+    (here / "main.py").write_text(MAIN.replace("(block)", "(block, mode='reduce-overhead')"))
+    ((applicability, message),) = fixes(capsys)
+    assert applicability == "unsafe"
+    assert "a CUDA graph overwrites" in message
 
 
 @pytest.mark.parametrize(
@@ -323,3 +371,72 @@ def test_a_file_that_is_not_linted_matters_if_it_speaks_of_other_objects_than_it
     text: str, own: bool
 ) -> None:
     assert speaks_of_its_own("_n", text.encode()) == own
+
+
+ENTRY = MODEL.replace("self._calls = 0", 'self._stats = {"calls": 0, "name": "x"}').replace(
+    "self._calls += 1", 'self._stats["calls"] += 1'
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("print(block._stats['calls'] + 1)", ["safe"]),
+        ("print(f\"{block._stats['calls']}\")", ["safe"]),
+        ("block._stats['calls'] = 0", ["safe"]),
+        ("print(block._stats['name'])", ["safe"]),
+        ("print(block._stats)", []),
+        ("for name in block._stats: print(name)", []),
+        ("block._stats['calls'] = 0.5", []),
+        ("del block._stats['calls']", []),
+        ("print(block._stats[NAME])", []),
+        ("import copy\nother = copy.copy(block)", ["unsafe"]),
+        ("other = Block().share_memory()", ["unsafe"]),
+    ],
+)
+def test_a_count_in_a_dict_is_fixed_where_nothing_uses_the_whole_dict(
+    here: Path, capsys: pytest.CaptureFixture[str], more: str, expected: list[str]
+) -> None:
+    (here / "model.py").write_text(ENTRY)
+    (here / "main.py").write_text(MAIN + more + "\n")
+    assert [applicability for applicability, _ in fixes(capsys)] == expected
+
+
+GLOBAL = """\
+import torch
+
+CALLS = 0
+
+
+@torch.compile
+def step(x: torch.Tensor):
+    global CALLS
+    CALLS += 1
+    return x * CALLS
+
+
+for _ in range(9):
+    step(torch.ones(2))
+print(CALLS)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "kind"),
+    [
+        (GLOBAL, "", "fixable"),
+        (GLOBAL, "from main import CALLS\n", "suggested"),
+        (GLOBAL, "import main\nprint(main.CALLS)\n", "suggested"),
+        (GLOBAL + "print(globals()['CALLS'])\n", "", "suggested"),
+        (GLOBAL.replace("x: torch.Tensor", "x"), "", "suggested"),
+    ],
+)
+def test_a_global_is_fixed_where_one_file_alone_speaks_of_it(
+    here: Path, capsys: pytest.CaptureFixture[str], text: str, other: str, kind: str
+) -> None:
+    (here / "main.py").write_text(text)
+    (here / "other.py").write_text(other)
+    cli.run([".", "--output-format", "json", "--no-cache", "-q", "--select", "DYN106"])
+    (found,) = json.loads(capsys.readouterr().out)["findings"]
+    assert found["fix"]["kind"] == kind
+    assert found["fix"]["applicability"] == ("unsafe" if kind == "fixable" else "display")

@@ -17,10 +17,10 @@ from tests.rules.test_truth_under_torch import LIMIT
 from tests.truths import MAIN, Case
 
 SAMPLE = {
-    "arguments: a step of a model compiled with static shapes": "DYN109",
-    "globals: a global counter": "DYN106",
+    "arguments: a changing number for a function that is compiled under its own name": "DYN109",
+    "globals: an attribute of a global object": "DYN106",
     "containers: a list of losses that grows": "DYN105",
-    "blocks: a layer number that multiplies": "DYN107",
+    "blocks: a layer number in a key": "DYN107",
     "lazy: a default from vars": "DYN305",
     "policy: a layer of torch compiled in place": "DYN502",
     "policy: static sizes and a list of lengths": "DYN506",

@@ -95,11 +95,14 @@ FIXED = {
     "scalars: a counter on a submodule",
     "scalars: a counter in a helper method",
     "scalars: a counter in a base class",
+    "scalars: a counter in a mixin",
+    "scalars: a counter that begins as a class attribute",
     "scalars: a counter in a function that gets the module",
     "scalars: a counter of training steps",
     "scalars: a parent that storms around a child that does not",
     "scalars: a number that becomes a tensor",
     "scalars: a counter kept with the config option for such ints",
+    "scalars: a counter that decides on messages alone",
     "scalars: a counter that wraps around",
     "scalars: two counters",
     "scalars: rows seen so far",
@@ -128,6 +131,19 @@ FIXED = {
     "breaks: a warning in the loop",
     "breaks: two classes of layers under one wrapper, of which a model has one",
     "breaks: two classes of layers under one wrapper, with a break in both loops",
+    "blocks: a float that differs per layer and multiplies",
+    "blocks: a layer number in blocks that are replaced by compiled ones",
+    "blocks: a layer number that multiplies",
+    "blocks: three blocks with numbers, within the limit",
+    "breaks: a coin that is asked for its value",
+    "breaks: a list of a tensor's numbers",
+    "breaks: a rate that a configuration gives by default",
+    "breaks: a rate that the constructor sets above zero",
+    "breaks: layers that are dropped by a coin",
+    "breaks: layers that are dropped by a coin in training alone",
+    "breaks: positions of what is not zero",
+    "breaks: the time in the loop",
+    "scripts: a scale for deep layers that an initialiser derives from the depth",
     "everyday: a counter inside a disabled function",
     "graph_breaks: a branch on the sign of a sum",
     "graph_breaks: a checkpointed block that prints",
@@ -154,6 +170,26 @@ FIXED = {
     "graph_breaks: a warning about a short input",
     "graph_breaks: layers in a list that print, compiled one by one",
     "outside: a step counted inside a disabled method only",
+    "entries: the older optimize of dynamo compiles a module",
+    "evidence: a replacement that is compiled because a mode is handed on",
+    "globals: a counter in a closure",
+    "globals: a counter in a function of another module",
+    "globals: a counter in a global dict",
+    "globals: a counter in a global dict that a loop makes count",
+    "globals: a global counter",
+    "globals: a global counter that a loop makes count",
+    "globals: a global counter that is added to seventy times",
+    "globals: a global counter written by a module",
+    "globals: a global number that is halved in place",
+    "globals: figures are kept while a switch is on, which the program turns",
+    "globals: global numbers that go down and double in a loop",
+    "globals: quiet: figures are kept only while a switch is on, and nobody turns it",
+    "habits: a number that a scheduler object sets",
+    "modes: a global counter behind a filter that drops the guards on modules",
+    "scalars: a counter in a dict",
+    "scalars: a counter in an ordered dict",
+    "scripts: a pool of threads whose jobs move a number on",
+    "arguments: a step of a model compiled with static shapes",
 }
 """Programs that have a fix; no other has one."""
 
@@ -221,5 +257,7 @@ def test_a_fixed_program_does_what_the_old_one_did_and_compiles_no_more(
     left = claims(fixed, LIMIT)
     breaks = any(one.effect in {"break", "eager"} for one in left)
     island = bool(after.break_ids) and after.break_ids <= INTENDED
-    assert agreement(left, after, LIMIT) == "agree" or (island and not left)
+    # What another backend compiles shows no graphs.
+    unseen = not before.graphs_run and not after.recompiles
+    assert agreement(left, after, LIMIT) == "agree" or ((island or unseen) and not left)
     assert breaks or island or not after.breaks

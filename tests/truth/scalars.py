@@ -1084,6 +1084,25 @@ def drive():
         yield net(X)
 
 
+# %% a counter that decides on messages alone
+class Reports(nn.Module):
+    def __init__(self, every=4):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self.every = every
+        self._n = 0
+
+    def forward(self, x):
+        self._n += 1  # expect: DYN101 storm
+        if self._n % self.every == 0:
+            print("batches so far:", self._n)  # expect: DYN401 break note
+        return self.lin(x)
+
+
+def drive():
+    return torch.compile(Reports()), [(X,)]
+
+
 # %% a shape that only object.__setattr__ keeps
 class Net(nn.Module):
     def __init__(self):
