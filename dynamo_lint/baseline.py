@@ -10,11 +10,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 from dynamo_lint import files
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding, Span
 from dynamo_lint.levels import Level
 from dynamo_lint.lintrules import lint_finding

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import SEVERITIES, FileError, Finding
 
 

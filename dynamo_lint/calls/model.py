@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.program.refs import Confidence, FunctionRef, Node
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Edit
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear
 from dynamo_lint.fixes.tensors import Judge

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.conditions import (
     COMPARED,
     FLAGGED,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 Cell = ast.expr | ast.stmt | ast.excepthandler

@@ -6,8 +6,9 @@ import ast
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import MODULE_KEY, Import, Name
 from dynamo_lint.interpreter.guards import Cache, GraphBreak, Recompile, Stale, Trace, Write
 from dynamo_lint.interpreter.model import (

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.cache.codec import BadData
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.discovery import PACKAGING, Discovered
 from dynamo_lint.glances import ADDRESSED, BUILDS, FINDS, Glances
 from dynamo_lint.index.modules import module_name

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import UNKNOWN, Expr
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction

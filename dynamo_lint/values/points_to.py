@@ -13,10 +13,10 @@ the answers are handed in as `Answers` by the one place that knows them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from types import MethodType
 from typing import TypeVar
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import Call, CallSite, Expr, Parameter
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File, FunctionRef, Symbol

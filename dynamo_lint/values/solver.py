@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
+
+from dynamo_lint.dataclass import dataclass
 
 T = TypeVar("T")
 _FRAMES = 5000
