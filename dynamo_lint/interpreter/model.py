@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 
@@ -26,6 +27,17 @@ class Site:
     def place(self) -> tuple[str, int]:
         """Its file and line."""
         return self.where.path, self.node.lineno
+
+
+class _Methods(dict[type, str]):
+    """By the type of a node, the name of the method about it: always one text, which Python finds fast."""
+
+    def __missing__(self, kind: type) -> str:
+        name = self[kind] = sys.intern(f"_{kind.__name__}")
+        return name
+
+
+METHOD_OF = _Methods()
 
 
 class Unknown:
@@ -426,6 +438,8 @@ LONGEST = 512
 
 def is_small(value: object) -> bool:
     """Whether a value has few parts, one that is held in several places counted at each of them."""
+    if not isinstance(value, list | tuple):
+        return True
     pending, count = [value], 0
     while pending:
         part = pending.pop()

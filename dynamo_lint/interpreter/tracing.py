@@ -61,6 +61,7 @@ MEASURES: Mapping[str, Callable[[object], object]] = {
     "size": size_of,
 }
 _DEEPEST = 6
+_PARTED = (Sourced, tuple, list, slice)
 _HELD = frozenset({"attribute", "own", "item"})
 """Steps to what an object holds."""
 
@@ -253,6 +254,8 @@ class Tracing(Stage):
 
     def use(self, value: object, symbolic: bool = False) -> object:
         """The plain value of what compiled code uses, guarded; with `symbolic`, a number may vary."""
+        if not isinstance(value, _PARTED):
+            return value
         match value:
             case Sourced():
                 return self._used(value, symbolic)
