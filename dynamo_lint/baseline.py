@@ -25,7 +25,7 @@ SCHEMA_VERSION = 1
 UNUSED = "DYN905"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Key:
     """The identity of a finding: two with the same key are one."""
 
@@ -33,6 +33,9 @@ class Key:
     code: str
     symbol: str
     subject: str
+
+    def __lt__(self, other: Key) -> bool:
+        return astuple(self) < astuple(other)
 
 
 @dataclass(frozen=True, slots=True)

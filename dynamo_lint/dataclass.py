@@ -8,6 +8,8 @@ each of their fields takes three quarters of that time.
 
 from __future__ import annotations
 
+from dataclasses import field as field
+from dataclasses import replace as replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ else:
     """The attribute that holds the fields of a class, those of its bases first."""
     _NOTHING = object()
 
-    def dataclass(*, frozen: bool = False, slots: bool, eq: bool = True, order: bool = False):
+    def dataclass(*, frozen: bool = False, slots: bool, eq: bool = True):
         """As `dataclasses.dataclass`, for classes with slots."""
         assert slots, "a class without slots is made by `dataclasses`"
 
@@ -50,8 +52,6 @@ else:
                     written["__hash__"] = _hash
                 else:
                     space.setdefault("__hash__", None)
-            if order:
-                written |= {name: _ordering(sign) for name, sign in _ORDER.items()}
             for name, write in written.items():
                 if name not in space or (name == "__hash__" and space[name] is None):
                     space[name] = _late(home, name, write)
@@ -145,18 +145,6 @@ else:
 
     def _hash(kind: type) -> Callable[..., object]:
         return _compiled(kind, "__hash__(self)", [f"return hash({_together(kind, 'self')})"], {})
-
-    _ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
-
-    def _ordering(sign: str) -> Callable[[type], Callable[..., object]]:
-        name = next(name for name, one in _ORDER.items() if one == sign)
-
-        def write(kind: type) -> Callable[..., object]:
-            both = f"return {_together(kind, 'self')} {sign} {_together(kind, 'other')}"
-            body = ["if other.__class__ is self.__class__:", f" {both}", "return NotImplemented"]
-            return _compiled(kind, f"{name}(self, other)", body, {})
-
-        return write
 
     def _repr(kind: type) -> Callable[..., object]:
         parts = ", ".join(f"{name}={{self.{name}!r}}" for name in _shown(kind, "repr"))

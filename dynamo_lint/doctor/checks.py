@@ -5,11 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import isnan
 
 from dynamo_lint.contract import FOLDERS, NOT_ROOT, RANKS, XLA, Expectation
-from dynamo_lint.dataclass import dataclass
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.doctor.look import RANK_VARIABLES, Folder, Surroundings, count
 from dynamo_lint.models.environment import Variable, environment, misreading, unknown
 from dynamo_lint.raw_values import satisfies, stated

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import field
 
-from dynamo_lint.dataclass import dataclass
+from dynamo_lint.dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, replace
 
-from dynamo_lint.dataclass import dataclass
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 Cell = ast.expr | ast.stmt | ast.excepthandler

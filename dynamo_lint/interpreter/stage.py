@@ -6,10 +6,9 @@ import ast
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from functools import cache
 
-from dynamo_lint.dataclass import dataclass
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import MODULE_KEY, Import, Name
 from dynamo_lint.interpreter.guards import Cache, GraphBreak, Recompile, Stale, Trace, Write
 from dynamo_lint.interpreter.model import (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from dynamo_lint import knowledge
-from dynamo_lint.dataclass import dataclass
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.interpreter.find import Run, runs
 from dynamo_lint.interpreter.guards import LENGTH, Recompile, Stale, Write

@@ -7,13 +7,12 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field, replace
 from textwrap import dedent
 
 from dynamo_lint import files
 from dynamo_lint.baseline import Baseline
 from dynamo_lint.config import Settings
-from dynamo_lint.dataclass import dataclass
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.discovery import CODE, ENVIRONMENT, Discovered
 from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.fixes.bytes import CannotEdit, apply, parses

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import field
 from typing import TypeVar
 
-from dynamo_lint.dataclass import dataclass
+from dynamo_lint.dataclass import dataclass, field
 
 T = TypeVar("T")
 _NOTHING = object()

@@ -47,15 +47,6 @@ def deeper(kind: Any) -> type:
     return Deeper
 
 
-def ordered(kind: Any) -> type:
-    @kind(frozen=True, slots=True, order=True)
-    class Ordered:
-        a: int
-        b: str = ""
-
-    return Ordered
-
-
 def counting(kind: Any) -> type:
     @kind(slots=True)
     class Counting:
@@ -97,7 +88,6 @@ def text(value: object) -> str:
     [
         (point, [(1,), (1, 2), (1, 3), (1, 2, ["t"]), (1, 2, [], "other")]),
         (deeper, [(1,), (1, 3), (1, 4)]),
-        (ordered, [(1,), (1, "b"), (0, "z")]),
         (counting, [(1,), (2,)]),
         (hashed, [(1,), (2,)]),
     ],
@@ -119,15 +109,6 @@ def test_objects_are_shown_compared_hashed_and_copied_alike(
     assert ours.__match_args__ == theirs.__match_args__
     assert ours.__slots__ == theirs.__slots__
     assert [one.name for one in dataclasses.fields(ours)] == [one.name for one in dataclasses.fields(theirs)]
-
-
-def test_ordered_ones_are_sorted_alike() -> None:
-    ours, theirs = of_both(ordered)
-    rows = [(2, "a"), (1, "b"), (1, "a")]
-    assert [text(one) for one in sorted(ours(*row) for row in rows)] == [
-        text(one) for one in sorted(theirs(*row) for row in rows)
-    ]
-    assert ours(1) <= ours(1) < ours(2) >= ours(1)
 
 
 def test_those_that_are_not_compared_are_themselves_alone() -> None:
