@@ -10,11 +10,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 from dynamo_lint import files
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding, Span
 from dynamo_lint.levels import Level
 from dynamo_lint.lintrules import lint_finding
@@ -24,7 +25,7 @@ SCHEMA_VERSION = 1
 UNUSED = "DYN905"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Key:
     """The identity of a finding: two with the same key are one."""
 
@@ -32,6 +33,9 @@ class Key:
     code: str
     symbol: str
     subject: str
+
+    def __lt__(self, other: Key) -> bool:
+        return astuple(self) < astuple(other)
 
 
 @dataclass(frozen=True, slots=True)

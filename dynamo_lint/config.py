@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from dynamo_lint import __version__, files
 from dynamo_lint.contract import KEY as CONTRACT
 from dynamo_lint.contract import Contract, check_settings, read_contract
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.inheritance import TABLES, merged, moved
 from dynamo_lint.levels import CONFIDENCES, LEVELS, OLDER_WORDS, PRESETS, Choices, Override, Policy

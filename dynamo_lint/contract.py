@@ -5,11 +5,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from math import isfinite, isnan
 from sys import float_info
 from typing import TYPE_CHECKING, Any
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.raw_values import (
     TEXT,
     TEXTS,

@@ -20,12 +20,12 @@ import struct
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 from dynamo_lint import files
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.findings import FileError
 from dynamo_lint.index import notebooks
 from dynamo_lint.index.launchers import kind_of

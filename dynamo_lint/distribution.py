@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from dynamo_lint import files
+from dynamo_lint.dataclass import dataclass
 
 _PACKAGES = re.compile(
     rb"^[ \t]*\[[ \t]*(?:project|tool[ \t]*\.[ \t]*(?:poetry|flit))[ \t]*[.\]]", re.MULTILINE

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dynamo_lint.calls.model import Step
+from dynamo_lint.dataclass import dataclass
 
 SEVERITIES = ("note", "warning", "error")
 """From harmless to fatal; a fail level compares positions in this tuple."""

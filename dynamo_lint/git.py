@@ -15,11 +15,11 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from dynamo_lint import files
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.discovery import Repositories
 from dynamo_lint.trouble import Trouble
 

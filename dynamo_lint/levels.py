@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.findings import SEVERITIES, Finding
 from dynamo_lint.raw_values import stated
 from dynamo_lint.selectors import enabled, matching

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from dynamo_lint.baseline import Key
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Finding
 
 _PLACE = re.compile(r"^\S+::")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dynamo_lint import REPOSITORY
+from dynamo_lint.dataclass import dataclass, replace
 
 _HEAD = re.compile(r"\b(?<=easured with torch )\d+\.\d+\b")
 _UNKNOWN = "not run | - | - | - | -"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from dynamo_lint import files
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.trouble import Trouble
 
 _HUNK = re.compile(r"@@ -\d{1,9}(?:,(?P<old>\d{1,9}))? \+(?P<first>\d{1,9})(?:,(?P<new>\d{1,9}))? @@")

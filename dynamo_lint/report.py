@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.findings import SEVERITIES, FileError, Finding
 
 

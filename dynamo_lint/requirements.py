@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from dynamo_lint import files
+from dynamo_lint.dataclass import dataclass
 
 if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet

@@ -14,9 +14,9 @@ import re
 import tokenize
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.lintrules import lint_finding
 from dynamo_lint.selectors import UnknownSelector, closest, matching

@@ -7,11 +7,12 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import click
+
+from dynamo_lint.dataclass import dataclass
 
 _ORDERS = re.compile(
     r"(?<!\S)::(?=(?:error|warning|notice|debug|group|endgroup|echo|(?:add|remove|set|save|stop|internal)-[a-z-]+)"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import permutations, product
 
 from dynamo_lint.breaks import walk
 from dynamo_lint.breaks.interpreter import RARELY, Arguments, Interpreter, Place, Spot, is_constructor
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.models.graph_breaks import FULLGRAPH, Row, break_table
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project

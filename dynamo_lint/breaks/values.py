@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.models import tensor_results as results
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 

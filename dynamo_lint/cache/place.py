@@ -15,11 +15,11 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from dynamo_lint import files
 from dynamo_lint.cache.store import Store, is_pack
+from dynamo_lint.dataclass import dataclass
 
 NAME = "dynamo-lint"
 FORMER = ".dynamo_lint_cache"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.program.refs import Confidence, FunctionRef, Node
 
 if TYPE_CHECKING:

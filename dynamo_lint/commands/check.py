@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from dynamo_lint.commands import common
 from dynamo_lint.commands.destinations import Output, complete_format, destinations, read_outputs
 from dynamo_lint.commands.help import SectionedCommand, section
 from dynamo_lint.config import OUTPUT_FORMATS, Settings
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import SEVERITIES
 from dynamo_lint.levels import CONFIDENCES, OLDER_WORDS, levels_of
 from dynamo_lint.terminal import clean, counted, numbered

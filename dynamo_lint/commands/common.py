@@ -122,7 +122,7 @@ def effort(
         if not quiet and (home / FORMER).exists():
             click.echo(f"{FORMER} is no longer used: delete it", err=True)
     try:
-        yield Effort(store, given["jobs"] or _processors(), progress)
+        yield Effort(store, given["jobs"] or _processors(), progress, {})
     finally:
         if store is not None:
             store.close()

@@ -6,7 +6,6 @@ import importlib.metadata
 import os
 import sys
 import tempfile
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ import click
 from dynamo_lint.commands import common
 from dynamo_lint.commands.help import WithCommand, section
 from dynamo_lint.config import Settings, override, parse_torch_version
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.trouble import EXIT_FINDINGS, Trouble, say
 
 if TYPE_CHECKING:

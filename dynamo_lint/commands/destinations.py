@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from dynamo_lint.config import OUTPUT_FORMATS
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.selectors import closest, hint
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import click
 from dynamo_lint.commands import common
 from dynamo_lint.commands.help import SectionedCommand
 from dynamo_lint.commands.output import deliver, look_at, near, warn_of_links
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.selectors import closest, hint
 from dynamo_lint.terminal import counted
 from dynamo_lint.trouble import Trouble

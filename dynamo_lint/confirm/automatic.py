@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from dynamo_lint.confirm.slices import (
     ir_of,
     last_name,
 )
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.heuristics.plain_values import plain_value
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.files import is_rehearsal

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from functools import cache
 from itertools import repeat
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.logs.texts import Frame
 
 

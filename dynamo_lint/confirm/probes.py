@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from dynamo_lint import files
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.trouble import Trouble
 

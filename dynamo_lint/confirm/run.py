@@ -18,7 +18,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ from dynamo_lint.confirm.model import (
 )
 from dynamo_lint.confirm.probes import ProbeRef
 from dynamo_lint.confirm.verdicts import ProbeReport, judged, tempered, unpredicted
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding
 from dynamo_lint.processes import adopt_orphans
 

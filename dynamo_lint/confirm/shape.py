@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from dynamo_lint.confirm.model import NOTHING, GraphBreak
 from dynamo_lint.confirm.verdicts import ProbeReport
+from dynamo_lint.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ import copy
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import PurePosixPath
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.heuristics.plain_values import plain_value, smaller_sizes
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, CallSite, Function

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dynamo_lint.confirm.model import (
@@ -25,6 +24,7 @@ from dynamo_lint.confirm.model import (
     Way,
     relative,
 )
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Finding
 from dynamo_lint.logs.modes import REQUIRED, TRAINING, failed_modes, flipped
 from dynamo_lint.logs.texts import INTENDED, Frame, Subject, compatible, read_subject

@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from dynamo_lint.contract import FOLDERS, NOT_ROOT, RANKS, XLA, Expectation, is_under, value_fault
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.doctor.look import RANK_VARIABLES, Folder, Surroundings, count
 from dynamo_lint.models.environment import environment, misreading, reading, reads_on, unknown
 from dynamo_lint.raw_values import satisfies, stated

@@ -7,7 +7,6 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from dynamo_lint.config import Settings
 from dynamo_lint.contract import Contract
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.models.environment import environment
 
 RANK_VARIABLES = ("RANK", "LOCAL_RANK", "WORLD_SIZE")

@@ -201,7 +201,7 @@ def _of_instance(pts: PointsTo, ref: ClassRef, name: str) -> ValueSet:
     if not found:
         ways = (_kept_by_library, hosts.kept_by_library, _delegated)
         found = next((held for way in ways if (held := way(pts, ref, name))), EMPTY)
-    if found and pts.swaps:
+    if patches.may_swap(pts, ref, found) and pts.swaps:
         found = union([found, patches.swapped(pts, ref, found)])
     found = pts.capped(found, (ref, name))
     # `DDP(model)` stands for the model here, and so does what is behind its `.module`.

@@ -10,7 +10,7 @@ from dynamo_lint.conditions import arguments, select
 from dynamo_lint.conditions.narrow import by_key, by_text, is_keyed, is_open, narrow
 from dynamo_lint.evaluation import call_results
 from dynamo_lint.evaluation.reaching_definitions import with_passed
-from dynamo_lint.heuristics.attribute_by_name import only_module_stored_as
+from dynamo_lint.heuristics.attribute_by_name import is_hung_outside, only_module_stored_as
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Expr
 from dynamo_lint.models import library_registries
@@ -55,7 +55,8 @@ def value_of(pts: PointsTo, expr: Expr, context: Context) -> ValueSet:
         case ir.Attribute(owner, name):
             owners = pts.value(owner, context)
             found = pts.attributes(owners, name)
-            if not pts.by_name or any(not isinstance(value, ExternalInstance) for value in found):
+            known = any(not isinstance(value, ExternalInstance) for value in found)
+            if known or not is_hung_outside(pts.project, name) or not pts.by_name:
                 return found
             return only_module_stored_as(pts, owners, name) or found
         case ir.Call():

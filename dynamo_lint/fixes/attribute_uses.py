@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from dataclasses import dataclass, replace
 
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Edit, Span
 from dynamo_lint.fixes.assignments import Part, parts
 from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Unclear, Workbench

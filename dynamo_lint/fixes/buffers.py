@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.fixes.assignments import apart, parts
 from dynamo_lint.fixes.attribute_uses import (

@@ -9,8 +9,8 @@ import tokenize
 import warnings
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.findings import Edit
 
 _LINE_END = re.compile(r"\r\n|\r|\n")

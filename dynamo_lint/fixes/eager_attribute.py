@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.fixes.attribute_uses import Family, Init, Mention, declaration_of, family_of, init_of
 from dynamo_lint.fixes.buffers import module_attribute

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Edit, Finding, Fix, Span
 from dynamo_lint.fixes.attribute_uses import torch_or_import
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of, suggestion

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding, Fix
 from dynamo_lint.fixes.attribute_uses import torch_name
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, suggestion

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.fixes.attribute_uses import calls_parent, torch_or_import
 from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Unclear, Workbench, fix_of, suggestion

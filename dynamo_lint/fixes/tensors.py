@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from dataclasses import dataclass, replace
 
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.fixes.edit_session import OpenFile, Workbench
 from dynamo_lint.index.ir import UNKNOWN
 from dynamo_lint.index.lower import as_fact

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Edit
 from dynamo_lint.fixes.attribute_uses import speaks_of
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dynamo_lint.index import ir
-from dynamo_lint.program.refs import Confidence, ExternalSymbol
+from dynamo_lint.program.project import Project
+from dynamo_lint.program.refs import Confidence, ExternalSymbol, FunctionRef
 from dynamo_lint.values.model import (
     EMPTY,
     AnonymousModule,
@@ -31,11 +32,25 @@ def only_module_stored_as(pts: PointsTo, owners: ValueSet, name: str) -> ValueSe
     return pts.ask_within(("hung on unknown", name), lambda: _only(pts, name), EMPTY)
 
 
+def is_hung_outside(project: Project, name: str) -> bool:
+    """Whether code stores something under a name on another object than its own, and no definition has it."""
+    key = ("hung outside", name)
+    if key not in project.memo:
+        stores = _stores(project, name)
+        of_another = any(not project.is_self(store.owner, where) for where, store in stores)
+        project.memo[key] = of_another and not project.times_defined(name)
+    return bool(project.memo[key])
+
+
+def _stores(project: Project, name: str) -> list[tuple[FunctionRef, ir.Store]]:
+    return [(w, s) for w, s in project.stores_of(name) if s.value != ir.Constant(None)]
+
+
 def _only(pts: PointsTo, name: str) -> ValueSet:
     project = pts.project
-    stores = [(w, s) for w, s in project.stores_of(name) if s.value != ir.Constant(None)]
-    if not stores or project.times_defined(name) or all(project.is_self(s.owner, w) for w, s in stores):
+    if not is_hung_outside(project, name):
         return EMPTY
+    stores = _stores(project, name)
     parts = [pts.value(store.value, Context(where, project.owner(where))) for where, store in stores]
     modules = {v for part in parts for v in part if isinstance(v, Instance) and project.is_module(v.ref)}
     known = all(modules.issuperset(part) and part for part in parts)

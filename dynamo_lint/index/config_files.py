@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index import packaging
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.index.ir import (

@@ -3,29 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import MISSING, dataclass, field, fields, make_dataclass
-from typing import TypeVar
 
-T = TypeVar("T")
+from dynamo_lint.dataclass import dataclass, field
 
 
-def fast_dataclass(kind: type[T]) -> type[T]:
-    """A frozen dataclass that is frozen for the type checker alone.
-
-    Facts are made by the million, and a check on each of their fields takes three quarters of that time.
-    """
-    rows = [
-        (one.name, object)
-        if one.default is MISSING and one.default_factory is MISSING
-        else (one.name, object, field(default=one.default, default_factory=one.default_factory))
-        for one in fields(kind)  # type: ignore[arg-type]
-    ]
-    kind.__init__ = make_dataclass(kind.__name__, rows).__init__  # type: ignore[method-assign, misc]
-    del kind.__setattr__, kind.__delattr__
-    return kind
-
-
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Name:
     """A name looked up in its scope: `x`."""
@@ -33,7 +14,6 @@ class Name:
     id: str
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """`value.name`."""
@@ -42,7 +22,6 @@ class Attribute:
     name: str
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Call:
     """`function(*arguments, **keywords)`; a keyword name of None is a `**` argument."""
@@ -53,7 +32,6 @@ class Call:
     line: int = 0
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Subscript:
     """`value[index]`."""
@@ -62,7 +40,6 @@ class Subscript:
     index: Expr
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Constant:
     """A literal string, number, bool or None."""
@@ -70,7 +47,6 @@ class Constant:
     value: str | int | float | bool | None
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Display:
     """A display or comprehension; a dict keeps its values and literal keys."""
@@ -83,7 +59,6 @@ class Display:
     """The iterables of a comprehension, outermost first: they say how many items there are."""
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Element:
     """The values that iterating over `iterable` yields: a loop or comprehension variable."""
@@ -91,7 +66,6 @@ class Element:
     iterable: Expr
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One of several: `a if c else b`, `a or b`, a name assigned more than once."""
@@ -101,7 +75,6 @@ class Choice:
     """The parameter of a constructor that takes the first option where it is on, and else the second."""
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A function, lambda or class defined in this file, by its key."""
@@ -109,7 +82,6 @@ class Definition:
     key: str
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Import:
     """`import module` (name is None) or `from module import name`; level counts leading dots."""
@@ -119,7 +91,6 @@ class Import:
     level: int = 0
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Typed:
     """Some instance of the annotated type: what `x: annotation` tells about x."""
@@ -127,7 +98,6 @@ class Typed:
     annotation: Expr
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Narrowed:
     """`value` where a test has shown that it is an instance of `types`, or that it is not."""
@@ -162,7 +132,6 @@ MODULE_KEY = "<module>"
 """The key of the pseudo-function that holds a file's top-level statements."""
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of a function."""
@@ -174,7 +143,6 @@ class Parameter:
     default: Expr | None = None
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Binding:
     """`name = value` in the scope that holds it; order is kept, flow is not."""
@@ -188,7 +156,6 @@ class Binding:
     """The lines of the comprehension that binds it and that alone sees it."""
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Store:
     """`owner.name = value`; `owner[...] = value` and `owner.append(value)` have the name `[]`."""
@@ -207,7 +174,6 @@ ITEM = "[]"
 """The name of a `Store` into a container."""
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class CallSite:
     """A call as it stands in a function's own body."""
@@ -234,7 +200,6 @@ class CallSite:
     """Nobody gets the result; told of calls that may compile something."""
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Function:
     """One function, method or lambda, or the top level of a file."""
@@ -327,7 +292,6 @@ class Function:
         return any(first <= line <= last for first, last in self.eager_lines)
 
 
-@fast_dataclass
 @dataclass(frozen=True, slots=True)
 class Class:
     """One class statement."""

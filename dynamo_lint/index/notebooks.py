@@ -12,8 +12,9 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from dynamo_lint.dataclass import dataclass
 
 ENDING = ".ipynb"
 LINE_END = re.compile(r"\r\n|\r|\n")

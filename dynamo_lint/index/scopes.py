@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.conditions import (
     COMPARED,
     FLAGGED,

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import Exported, Launch, Launcher
 
 ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm", ".pbs")
@@ -39,7 +39,7 @@ MOST_STEPS = 5000
 _DEEPEST = 4
 
 
-@dataclass
+@dataclass(slots=True)
 class State:
     """What holds at one place of a launcher."""
 

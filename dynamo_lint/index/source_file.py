@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from dynamo_lint.dataclass import dataclass, replace
 
 if TYPE_CHECKING:  # late below, like all that a cached run never needs
     from dynamo_lint.index.ir import FileFacts

@@ -6,18 +6,20 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from dynamo_lint.index.walking import nodes
+
 
 def only_tested(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
     """The expressions that decide a test themselves, or by the name that they are assigned to."""
-    nodes = [node for statement in body for node in ast.walk(statement)]
-    tested = [one for node in nodes for one in _tested(node)]
+    below = [node for statement in body for node in nodes(statement)]
+    tested = [one for node in below for one in _tested(node)]
     yield from tested
     asked = {id(one) for one in tested}
     loads: dict[str, list[ast.Name]] = defaultdict(list)
-    for node in nodes:
+    for node in below:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
             loads[node.id].append(node)
-    for node in nodes:
+    for node in below:
         match node:
             case ast.Assign([ast.Name(name)], value) if all(id(one) in asked for one in loads[name]):
                 yield value

@@ -8,6 +8,9 @@ from collections.abc import Collection, Iterator
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Expr
 
+_LEAVES = frozenset({int, str, type(None)})
+"""What most fields of nodes hold that are no nodes: places and names."""
+
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """An expression and everything in it, outermost first."""
@@ -30,10 +33,11 @@ def children(node: ast.AST) -> list[ast.AST]:
     """The nodes of a syntax tree right below one."""
     found: list[ast.AST] = []
     for value in node.__dict__.values():
-        if isinstance(value, ast.AST):
-            found.append(value)
-        elif value.__class__ is list:
+        kind = value.__class__
+        if kind is list:
             found += [part for part in value if isinstance(part, ast.AST)]
+        elif kind not in _LEAVES and isinstance(value, ast.AST):
+            found.append(value)
     return found
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.instances import terms
 from dynamo_lint.instances.lookups import Lookups
 from dynamo_lint.instances.loops import elements, longer, merged

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import Attribute, Definition
 from dynamo_lint.instances.arguments import Given, settled, usual
 from dynamo_lint.instances.construct import BASE, ConstructedInstance, Construction

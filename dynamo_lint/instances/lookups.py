@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.lower import as_fact

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 
 from dynamo_lint.breaks.frames import SeparateFrame
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.instances.terms import Term
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 

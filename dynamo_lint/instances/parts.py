@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.instances.terms import Term
 
 CONTAINERS = knowledge.last_names("containers")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import chain
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.instances.terms import CODE, Term, data, decider, leaves
 
 Column = tuple[Term, ...]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 OPEN = frozenset({"extended", "without", "merge"})

@@ -14,6 +14,7 @@ from typing import TypeVar
 from dynamo_lint.index import ir
 from dynamo_lint.interpreter.model import (
     LONGEST,
+    METHOD_OF,
     MISSING,
     PLAIN,
     UNKNOWN,
@@ -131,7 +132,7 @@ class Expressions(Tracing):
     def value(self, node: ast.expr, frame: Frame) -> object:
         """The value of an expression."""
         self.step()
-        ask = getattr(self, f"_{type(node).__name__}", None)
+        ask = getattr(self, METHOD_OF[type(node)], None)
         if ask is not None:
             return ask(node, frame)
         self.give_up(Site(frame.where, node), f"an expression of the kind {type(node).__name__}")
@@ -277,11 +278,11 @@ class Expressions(Tracing):
     def binary(self, left: object, op: ast.operator, right: object) -> object:
         """The result of an operator."""
         left, right = self.number(left), self.number(right)
-        for owner, prefix, other in ((left, "__", right), (right, "__r", left)):
-            if (
-                made := self.special(owner, f"{prefix}{OPERATORS[type(op)]}__", [other], self.current)
-            ) is not MISSING:
-                return made
+        if isinstance(left, Object) or isinstance(right, Object):
+            for owner, prefix, other in ((left, "__", right), (right, "__r", left)):
+                made = self.special(owner, f"{prefix}{OPERATORS[type(op)]}__", [other], self.current)
+                if made is not MISSING:
+                    return made
         if isinstance(left, Sourced) or isinstance(right, Sourced):
             return self._of_sourced(left, op, right)
         if isinstance(left, Tensor) or isinstance(right, Tensor):

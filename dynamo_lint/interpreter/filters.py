@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.interpreter.guards import Guard, Resolve
 from dynamo_lint.interpreter.model import MISSING, PLAIN, UNKNOWN, Member, Object, Source, Tensor
 from dynamo_lint.models.drivers import NAMES

@@ -6,9 +6,9 @@ import ast
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import MODULE_KEY, Attribute
 from dynamo_lint.interpreter.guards import GraphBreak, Recompile, Stale
 from dynamo_lint.interpreter.model import (

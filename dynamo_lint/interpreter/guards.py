@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.interpreter.model import (
     MISSING,
     PLAIN,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 Cell = ast.expr | ast.stmt | ast.excepthandler
@@ -25,6 +26,17 @@ class Site:
     def place(self) -> tuple[str, int]:
         """Its file and line."""
         return self.where.path, self.node.lineno
+
+
+class _Methods(dict[type, str]):
+    """By the type of a node, the name of the method about it: always one text, which Python finds fast."""
+
+    def __missing__(self, kind: type) -> str:
+        name = self[kind] = sys.intern(f"_{kind.__name__}")
+        return name
+
+
+METHOD_OF = _Methods()
 
 
 class Unknown:
@@ -464,6 +476,8 @@ LONGEST = 512
 
 def is_small(value: object) -> bool:
     """Whether a value has few parts, one that is held in several places counted at each of them."""
+    if not isinstance(value, list | tuple):
+        return True
     pending, count = [value], 0
     while pending:
         part = pending.pop()

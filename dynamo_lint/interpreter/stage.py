@@ -6,8 +6,9 @@ import ast
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from functools import cache
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import MODULE_KEY, Import, Name
 from dynamo_lint.interpreter.guards import Cache, GraphBreak, Recompile, Stale, Trace, Write
 from dynamo_lint.interpreter.model import (
@@ -70,6 +71,7 @@ class Failing:
 NOWHERE = Site(FunctionRef("", ""), ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0))
 
 
+@cache
 def outside(dotted: str) -> object:
     """Something outside the project: a constant of mathematics by its value."""
     package, _, name = dotted.rpartition(".")
@@ -88,6 +90,8 @@ class Stage:
     torch_version: tuple[int, int]
     splits: Splits = field(default_factory=Splits)
     files: dict[str, Frame] = field(default_factory=dict)
+    meant: dict[tuple[FunctionRef, str], tuple[Symbol, ...]] = field(default_factory=dict)
+    """What names are bound to, by the function that uses them."""
     settings: dict[str, tuple[object, Site | None]] = field(default_factory=dict)
     """The value of each setting, and where it was made."""
     guarded: set[Site] = field(default_factory=set)
@@ -163,10 +167,12 @@ class Stage:
                     return self.resume(name, held, around)
                 return held if self.trace is None or around.traced else self.free(name, held, around, frame)
             around = around.outer
-        values = [
-            self.of_symbol(symbol)
-            for symbol in self.project.symbols(Name(name), frame.where.path, frame.where.key)
-        ]
+        key = (frame.where, name)
+        symbols = self.meant.get(key)
+        if symbols is None:
+            symbols = self.project.symbols(Name(name), frame.where.path, frame.where.key)
+            self.meant[key] = symbols
+        values = [self.of_symbol(symbol) for symbol in symbols]
         return values[0] if len(values) == 1 else self._imported(name, frame)
 
     def _imported(self, name: str, frame: Frame) -> object:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
@@ -16,6 +15,7 @@ from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.library import EXIT_STACK, is_setting, spelled
 from dynamo_lint.interpreter.model import (
     LONGEST,
+    METHOD_OF,
     MISSING,
     PLAIN,
     UNKNOWN,
@@ -92,8 +92,10 @@ class Runner(Calls):
 
     def function(self, body: list[ast.stmt], frame: Frame) -> Iterator[object]:
         """Run the body of a function; what it yields."""
-        with suppress(_Leave):
+        try:
             yield from self.block(body, frame)
+        except _Leave:
+            return
 
     def block(self, body: Sequence[ast.stmt], frame: Frame) -> Iterator[object]:
         """Run statements; what they yield."""
@@ -107,9 +109,11 @@ class Runner(Calls):
             trace = self.trace
             if isinstance(statement, _ENTERED) and trace is not None and self._ends_graph(statement, frame):
                 self.split()
-            run = getattr(self, f"_{type(statement).__name__}", None)
+            run = getattr(self, METHOD_OF[type(statement)], None)
             if run is not None:
-                yield from run(statement, frame) or ()
+                running = run(statement, frame)
+                if running is not None:
+                    yield from running
                 if trace is not None and trace is self.trace and not hasattr(statement, "body"):
                     self.current = self.header(statement, frame)
                     if self._ends_graph(statement, frame):
@@ -129,9 +133,11 @@ class Runner(Calls):
 
     def header(self, statement: ast.stmt, frame: Frame) -> Site:
         """The place of a statement, or of what a compound one asks first."""
-        asked = getattr(statement, _ASKED.get(type(statement), ""), statement)
-        first = asked[0].context_expr if isinstance(asked, list) else asked
-        return Site(frame.where, first)
+        field = _ASKED.get(type(statement))
+        if field is None:
+            return Site(frame.where, statement)
+        asked = getattr(statement, field)
+        return Site(frame.where, asked[0].context_expr if isinstance(asked, list) else asked)
 
     def _doubted(self, body: Sequence[ast.stmt], frame: Frame) -> Iterator[object]:
         """Run statements of which it is not known whether they run; they do not leave what is around them."""
@@ -145,26 +151,33 @@ class Runner(Calls):
 
     # --- plain statements -------------------------------------------------------------------------------
 
-    def _Expr(self, node: ast.Expr, frame: Frame) -> Iterator[object]:
-        yield from self._yielding(node.value, None, frame)
+    def _Expr(self, node: ast.Expr, frame: Frame) -> Iterator[object] | None:
+        return self._assigned(node.value, (), frame)
 
-    def _Assign(self, node: ast.Assign, frame: Frame) -> Iterator[object]:
-        yield from self._yielding(node.value, node.targets, frame)
+    def _Assign(self, node: ast.Assign, frame: Frame) -> Iterator[object] | None:
+        return self._assigned(node.value, node.targets, frame)
 
-    def _AnnAssign(self, node: ast.AnnAssign, frame: Frame) -> Iterator[object]:
-        if node.value is not None:
-            yield from self._yielding(node.value, [node.target], frame)
+    def _AnnAssign(self, node: ast.AnnAssign, frame: Frame) -> Iterator[object] | None:
+        return self._assigned(node.value, (node.target,), frame) if node.value is not None else None
 
-    def _yielding(self, node: ast.expr, targets: list[ast.expr] | None, frame: Frame) -> Iterator[object]:
-        value: object = UNKNOWN
-        if isinstance(node, ast.Yield):
-            yield self.value(node.value, frame) if node.value is not None else None
-        elif isinstance(node, ast.YieldFrom):
+    def _assigned(self, node: ast.expr, targets: Sequence[ast.expr], frame: Frame) -> Iterator[object] | None:
+        """Run a statement that gives a value to targets; what it yields, if it does."""
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return self._yielding(node, targets, frame)
+        value = self.value(node, frame)
+        for target in targets:
+            self.bind(target, value, frame)
+        return None
+
+    def _yielding(
+        self, node: ast.Yield | ast.YieldFrom, targets: Sequence[ast.expr], frame: Frame
+    ) -> Iterator[object]:
+        if isinstance(node, ast.YieldFrom):
             yield from self.elements(self.value(node.value, frame))
         else:
-            value = self.value(node, frame)
-        for target in targets or ():
-            self.bind(target, value, frame)
+            yield self.value(node.value, frame) if node.value is not None else None
+        for target in targets:
+            self.bind(target, UNKNOWN, frame)
 
     def _AugAssign(self, node: ast.AugAssign, frame: Frame) -> None:
         before = self.value(node.target, frame)
@@ -409,9 +422,8 @@ class Runner(Calls):
         if trace is not None and trace is self.trace and self._ends_graph(node, frame):
             self.split()
         if truth is not None:
-            yield from self.block(node.body if truth else node.orelse, frame)
-            return
-        yield from self._arms([node.body, node.orelse], frame)
+            return self.block(node.body if truth else node.orelse, frame)
+        return self._arms([node.body, node.orelse], frame)
 
     def _arms(self, bodies: Sequence[Sequence[ast.stmt]], frame: Frame) -> Iterator[object]:
         """Run blocks of which it is not known which runs, each with the names as they were before.

@@ -63,6 +63,7 @@ MEASURES: Mapping[str, Callable[[object], object]] = {
 GIVEN = frozenset({"argument", "local"})
 """The roots of what a compiled function, or the rest of one, is called with."""
 _DEEPEST = 6
+_PARTED = (Sourced, tuple, list, slice)
 _HELD = frozenset({"attribute", "own", "item"})
 """Steps to what an object holds."""
 
@@ -269,6 +270,8 @@ class Tracing(Stage):
 
     def use(self, value: object, symbolic: bool = False) -> object:
         """The plain value of what compiled code uses, guarded; with `symbolic`, a number may vary."""
+        if not isinstance(value, _PARTED):
+            return value
         match value:
             case Sourced():
                 return self._used(value, symbolic)

@@ -7,12 +7,13 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cached_property, reduce
 from itertools import combinations, groupby, product, takewhile
 from operator import or_
 from typing import Any, NamedTuple
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import SEVERITIES, Finding
 from dynamo_lint.logs.model import Break, Cause, Job, Limit, LogReport, Recompiles
 from dynamo_lint.logs.modes import REQUIRED, failed_modes, flipped, rule_of

@@ -14,9 +14,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.processes import adopt_orphans, children, end_remains
 from dynamo_lint.trouble import Trouble
 

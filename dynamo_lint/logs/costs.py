@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import median
 from sys import float_info
 from typing import Any
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.logs.texts import Frame
 
 CACHES = {"fx_graph_cache": "fx graph cache", "aotautograd_cache": "aotautograd cache"}

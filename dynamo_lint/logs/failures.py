@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from statistics import median
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.logs.texts import LONGEST_TEXT
 
 LIMIT, AUTOTUNE, WATCHDOG, DISK, POINTER, NAN = "limit", "autotune", "watchdog", "disk", "data-pointer", "nan"

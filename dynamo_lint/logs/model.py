@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.findings import Finding
 from dynamo_lint.logs.costs import Costs
 from dynamo_lint.logs.failures import Failure

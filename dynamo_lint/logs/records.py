@@ -12,9 +12,9 @@ import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.logs.costs import GRAPH, LOOKS
 from dynamo_lint.logs.texts import LONGEST_TEXT, MOST_DIGITS
 

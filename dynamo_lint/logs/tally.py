@@ -11,12 +11,12 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from dynamo_lint import files
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.logs.costs import GRAPH, LOOKS, Meter, costs, moment
 from dynamo_lint.logs.failures import LIMIT, Failure, Watcher, failures
 from dynamo_lint.logs.model import Break, Job, Limit, Moment, Rank, Recompiles

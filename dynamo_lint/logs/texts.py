@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from dynamo_lint.dataclass import dataclass
 
 INTENDED = frozenset({"GB0025", "GB0098", "GB0099", "GB4297", "GB4636"})
 """Breaks that the code itself asks for: `torch.compiler.disable`, `graph_break()`, `skip_frame`."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import takewhile
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass
 
 _DATA = knowledge.table("torch")
 GRADIENTS = "gradient mode"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass
 
 Version = tuple[int, int]
 IMPORT, COMPILER, USE = "import", "compiler", "use"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.models.releases import holds
 
 FULLGRAPH = "fullgraph"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import Constant, Display, Expr
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.project import Project

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

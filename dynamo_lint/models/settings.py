@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Class, Constant, Display, Expr, Function
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Symbol

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import MODULE_KEY, Function
 from dynamo_lint.index.walking import children, nodes
 from dynamo_lint.program.outlines import Lines, outline

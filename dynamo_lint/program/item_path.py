@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, Expr, Store
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, MODULE_KEY, CallSite, Expr, FileFacts, Function
 from dynamo_lint.index.lower import terminal_name

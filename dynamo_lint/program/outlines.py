@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from dynamo_lint.index.walking import nodes
+
 Lines = tuple[int, int]
 """The first and the last of some lines."""
 
@@ -30,5 +32,5 @@ def _statements(body: list[ast.stmt]) -> Iterator[Lines]:
 def _head(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, parts: Iterable[ast.AST]) -> Lines:
     """The lines from the decorators to the last parameter; with what stands beside it."""
     first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-    ends = [getattr(inner, "end_lineno", None) or 0 for part in parts for inner in ast.walk(part)]
+    ends = [getattr(inner, "end_lineno", None) or 0 for part in parts for inner in nodes(part)]
     return first, max([node.lineno, *ends])

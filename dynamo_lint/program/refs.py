@@ -6,10 +6,11 @@ dataclass; `kind` keeps tuples of different classes apart.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from typing import Literal, NamedTuple
+
+from dynamo_lint.dataclass import dataclass
 
 COMPILE = "torch.compile"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from dynamo_lint.calls.model import Step
 from dynamo_lint.conditions.constructor import KnownAttributes
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.files import in_tests, is_kept, is_trial
 from dynamo_lint.program.project import Project

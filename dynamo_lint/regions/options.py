@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Symbol
 
 if TYPE_CHECKING:  # the settings are read by every run, also by one that finds its verdict in the cache

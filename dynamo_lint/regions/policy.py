@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Expr
 from dynamo_lint.models.graph_breaks import NESTED, SWITCHES
 from dynamo_lint.models.settings import DYNAMO, Span, settings_made

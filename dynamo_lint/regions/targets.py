@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from dynamo_lint import knowledge
 from dynamo_lint.calls.contexts import depends_on
 from dynamo_lint.conditions.arguments import excludes, handed_on, refuses
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, CallSite, Expr
 from dynamo_lint.index.walking import parts

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding
 from dynamo_lint.render.prose import explained
 from dynamo_lint.report import Report

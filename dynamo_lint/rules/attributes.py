@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Finding
 from dynamo_lint.index.ir import Choice, Constant
 from dynamo_lint.program.refs import Position

@@ -6,13 +6,13 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from dynamo_lint.calls.decorators import is_replaced
 from dynamo_lint.calls.model import Step
 from dynamo_lint.conditions.constructor import is_left_off
 from dynamo_lint.contract import Contract
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding, Fix, Related, Span
 from dynamo_lint.guards import Identity
 from dynamo_lint.models.releases import holds

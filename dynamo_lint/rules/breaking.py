@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from dynamo_lint import knowledge
 from dynamo_lint.breaks.frames import Break
 from dynamo_lint.breaks.interpreter import is_documented
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY

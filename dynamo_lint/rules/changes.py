@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.index import ir
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.rules.base import Context, nodes_of

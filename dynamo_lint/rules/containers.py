@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding
 from dynamo_lint.index.ir import Attribute, Name
 from dynamo_lint.index.lower import terminal_name

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from dynamo_lint.contract import Expectation
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import Display
 from dynamo_lint.models.environment import Variable, environment, reads_on
 from dynamo_lint.models.environment import reading as read_as

@@ -6,9 +6,9 @@ import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from dynamo_lint.breaks.frames import SeparateFrame, certain_together
 from dynamo_lint.calls.decorators import outermost
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.instances.model import DifferenceKind

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
 
 from dynamo_lint.breaks.frames import Break
 from dynamo_lint.calls.model import Step
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.interpreter.find import runs
 from dynamo_lint.interpreter.guards import SIZES

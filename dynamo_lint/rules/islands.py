@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from dynamo_lint import knowledge
 from dynamo_lint.calls.model import Step
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.lower import terminal_name

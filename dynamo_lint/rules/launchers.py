@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dynamo_lint.contract import PART, RANKS, XLA, Expectation, text_fault, value_fault
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Related
 from dynamo_lint.index.ir import Exported
 from dynamo_lint.program.files import is_measured, is_rehearsal, reached

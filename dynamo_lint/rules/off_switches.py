@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dynamo_lint.contract import Contract
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import Constant
 from dynamo_lint.models.drivers import SETTINGS_OFF, STANCE, STANCES_OFF
 from dynamo_lint.models.environment import OFF

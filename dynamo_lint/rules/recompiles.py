@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.interpreter.find import Run, runs
 from dynamo_lint.interpreter.guards import LENGTH, Recompile, Stale, Write
@@ -71,8 +71,8 @@ def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> I
         behind = _behind_limit(run, context.recompile_limit)
         for cause in _causes(run.recompiles, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
-            late = all((id(one.cache), one.time) in behind for one in cause.recompiles)
-            yield replace(found, severity="note") if cause.last.in_doubt or late else found
+            masked = all((id(one.cache), one.time) in behind for one in cause.recompiles)
+            yield replace(found, severity="note") if cause.last.in_doubt or masked else found
         for cause in _causes(run.skipped, run, tables):
             found = _found(rules[cause.code], tables, context, cause)
             if is_pure_cache(tables, found):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dynamo_lint.contract import Contract
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Related
 from dynamo_lint.index.ir import MODULE_KEY, Constant
 from dynamo_lint.interpreter.find import Run, runs

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dynamo_lint import files
 from dynamo_lint.config import Settings
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import Finding, Fix
 from dynamo_lint.index.notebooks import is_notebook

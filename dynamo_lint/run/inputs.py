@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from dynamo_lint import files
 from dynamo_lint.config import Settings, load, override, settings_in
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.discovery import Discovered, base, discover
 from dynamo_lint.torch_version import with_torch
 

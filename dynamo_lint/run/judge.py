@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
 from dynamo_lint.config import ConfigError, Settings
 from dynamo_lint.contract import KEY
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.distribution import Home, homes
 from dynamo_lint.findings import FileError, Finding, Span

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import lint_finding

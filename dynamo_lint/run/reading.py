@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.cache.codec import BadData
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.discovery import PACKAGING, Discovered
 from dynamo_lint.glances import ADDRESSED, BUILDS, FINDS, Glances
 from dynamo_lint.index.launchers import is_text, is_wanted
@@ -46,6 +46,8 @@ class Effort:
     store: Store | None = None
     jobs: int = 1
     progress: Progress | None = None
+    held: dict[bytes, FileFacts] | None = None
+    """The facts that were last read, by address, for a run that lints again with other text in some files."""
 
 
 ALONE = Effort()
@@ -137,14 +139,16 @@ def read_facts(
     `gather` is given all of them if other processes read some, and none if this one does it all.
     """
     store = effort.store
-    known = store.load(content.keys.values()) if store is not None else {}
+    held = effort.held if effort.held is not None else {}
+    known = store.load(one for one in content.keys.values() if one not in held) if store is not None else {}
     facts: dict[str, FileFacts | None] = {}
     missing: list[tuple[SourceFile, bytes]] = []
     for path, place in content.places.items():
         if path in content.unreadable:
             facts[path] = content.unreadable[path]
             continue
-        facts[path] = _unpacked(known.pop(content.keys[path], None))
+        address = content.keys[path]
+        facts[path] = held.get(address) or _unpacked(known.pop(address, None))
         if facts[path] is None:  # keeps its place in the order
             missing.append((place, sources.raw(path)))
     fresh: dict[bytes, bytes] = {}
@@ -163,7 +167,10 @@ def read_facts(
                 fresh.clear()
     if store is not None and fresh:
         store.save(fresh)
-    return {path: fact for path, fact in facts.items() if fact is not None}
+    whole = {path: fact for path, fact in facts.items() if fact is not None}
+    held.clear()
+    held.update((content.keys[path], fact) for path, fact in whole.items() if path in content.keys)
+    return whole
 
 
 def facts_at(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
 from dynamo_lint.config import Settings
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.recursion import with_deep_stack
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved

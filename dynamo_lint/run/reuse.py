@@ -13,13 +13,14 @@ import ast
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from itertools import pairwise
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 from dynamo_lint.cache.keys import content
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.program.outlines import outline
 from dynamo_lint.recursion import with_deep_stack
 from dynamo_lint.sources import OUTLINE, Sources

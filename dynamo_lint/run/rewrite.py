@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from textwrap import dedent
 
 from dynamo_lint import files
 from dynamo_lint.baseline import Baseline
 from dynamo_lint.config import Settings
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.discovery import CODE, ENVIRONMENT, Discovered
 from dynamo_lint.findings import Edit, Finding, Fix
 from dynamo_lint.fixes.bytes import CannotEdit, apply, parses
@@ -348,9 +350,30 @@ def _paths(finding: Finding) -> set[str]:
     return {edit.span.path for edit in finding.fix.edits} if finding.fix is not None else set()
 
 
+def _stand_side_by_side(one: Edit, other: Edit) -> bool:
+    """Two insertions at one place are the same lines, or lines that assign to other names each."""
+    if (one.span.line, one.span.column) != (one.span.end_line, one.span.end_column):
+        return False
+    names = _assigned(one.replacement), _assigned(other.replacement)
+    return all(names) and (one == other or names[0].isdisjoint(names[1]))
+
+
+def _assigned(text: str) -> frozenset[str]:
+    """The names that whole new lines assign to, if they do nothing else."""
+    try:
+        body = ast.parse(dedent(text)).body if text[:1] == "\n" else []
+    except SyntaxError:
+        return frozenset()
+    targets = [one.targets[0] if isinstance(one, ast.Assign) else None for one in body]
+    found = frozenset(one.id for one in targets if isinstance(one, ast.Name))
+    return found if len(found) == len(targets) else frozenset()
+
+
 def _overlap(one: Edit, other: Edit) -> bool:
-    """Two edits touch the same text; two insertions at one place do, since their order matters."""
+    """Two edits touch the same text; two insertions at one place do where their order matters."""
     if one.span.path != other.span.path:
+        return False
+    if one.span == other.span and _stand_side_by_side(one, other):
         return False
     a = (one.span.line, one.span.column), (one.span.end_line, one.span.end_column)
     b = (other.span.line, other.span.column), (other.span.end_line, other.span.end_column)

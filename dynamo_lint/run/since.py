@@ -12,12 +12,12 @@ import struct
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dynamo_lint import files, git
 from dynamo_lint.baseline import Key
 from dynamo_lint.config import Settings
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.discovery import (
     CODE,
     ENVIRONMENT,

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from dynamo_lint import baseline
 from dynamo_lint.cache.place import open_store
 from dynamo_lint.config import Settings
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import Finding
 from dynamo_lint.index.ir import FileFacts

@@ -7,13 +7,13 @@ import json
 import os
 import tokenize
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.discovery import CODE
 from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.server.positions import changed

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Span
 from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.server.documents import Document, OpenFile

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.findings import Finding
 from dynamo_lint.run.reading import Progress
 from dynamo_lint.run.rewrite import Rewritten

@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -21,6 +20,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from dynamo_lint import __version__
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.files import CONFIGURATIONS
 from dynamo_lint.findings import Finding
 from dynamo_lint.run.reading import Progress

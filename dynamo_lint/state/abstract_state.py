@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.state.model import Guard, Key, Kind, Load, Origin, Place, Value
 
 INT, BOOL, FLOAT = frozenset({Kind.INT}), frozenset({Kind.BOOL}), frozenset({Kind.FLOAT})

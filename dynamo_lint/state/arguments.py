@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, CallSite, Expr, Function
 from dynamo_lint.index.lower import terminal_name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from dataclasses import dataclass, field
 from functools import lru_cache
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index import ir
 from dynamo_lint.index.walking import nodes
 from dynamo_lint.program.function_bodies import Bodies

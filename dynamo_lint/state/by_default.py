@@ -6,9 +6,9 @@ import ast
 import operator
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Import, Name, Store
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import nodes

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from dynamo_lint.breaks.frames import breaks, interpreted
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import Call, Display
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.function_bodies import Bodies

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import Attribute, Call, Choice, Constant, Display, Element, Expr, Name, Subscript
 from dynamo_lint.index.walking import untested
 from dynamo_lint.program.classes import SELF_RETURNING

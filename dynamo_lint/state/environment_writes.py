@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import Attribute, Call, Constant, Display, Element, Expr, Name
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.project import Project

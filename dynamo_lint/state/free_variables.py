@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.project import Project

@@ -6,8 +6,8 @@ For real drivers, which take models and batches from files, so that no run (inte
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Choice, Expr, Function, Name
 from dynamo_lint.index.walking import arguments_of, walk
 from dynamo_lint.program.project import Project

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import Call, Constant, Expr
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.function_bodies import Bodies

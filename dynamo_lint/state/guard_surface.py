@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.guards import Guarded
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Constant, Display, Expr, Name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Display, Expr
 from dynamo_lint.index.lower import terminal_name

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import Attribute, Call, Expr, Function, Name, Subscript
 from dynamo_lint.instances.model import Difference, DifferenceKind
 from dynamo_lint.program.refs import ClassRef, Position

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import MODULE_KEY, Exported, Launch, Launcher
 from dynamo_lint.index.launchers import target_of
 from dynamo_lint.program.files import is_measured

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.walking import nodes
 from dynamo_lint.program.literal_arguments import CASTS
 from dynamo_lint.state import kinds as K

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import UNKNOWN, Expr
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
@@ -105,7 +105,7 @@ class Value:
     """It went into tensor arithmetic: later uses are uses of a tensor, not of the state behind it."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Key:
     """An attribute of a class: what all places in all functions are compared by."""
 
@@ -118,6 +118,9 @@ class Key:
     def id(self) -> str:
         """The same as one text."""
         return f"{self.owner.path}::{self.owner.key}.{self.attribute}"
+
+    def __lt__(self, other: Key) -> bool:
+        return (self.owner, self.attribute) < (other.owner, other.attribute)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Name
 from dynamo_lint.index.lower import as_fact, terminal_name

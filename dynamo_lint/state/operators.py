@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.project import Project

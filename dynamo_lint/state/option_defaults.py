@@ -6,8 +6,8 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import Attribute, Call, Constant, Expr, Name
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.function_bodies import Bodies

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from dynamo_lint.calls import contexts
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import (
     MODULE_KEY,
     UNKNOWN,

@@ -6,9 +6,9 @@ These are facts of the whole project, whether or not anything in it is compiled;
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import (
     MODULE_KEY,
     Attribute,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
 from dynamo_lint.breaks.frames import Break
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.instances.model import Units

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from dynamo_lint.breaks.frames import breaks, frames, interpreted
 from dynamo_lint.breaks.interpreter import Interpreter
 from dynamo_lint.breaks.values import Value
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, Function
 from dynamo_lint.instances.find import find_units

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
 
 from dynamo_lint import knowledge
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.index.ir import MODULE_KEY, Call, Class, Expr, Function, Import
 from dynamo_lint.models.environment import COMPILER, IMPORT, environment
 from dynamo_lint.program.project import Project

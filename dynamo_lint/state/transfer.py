@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from functools import reduce
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import Attribute, Expr, Name
 from dynamo_lint.index.lower import as_fact, literal_of
 from dynamo_lint.program.function_bodies import Opened

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.program.files import one_program
 from dynamo_lint.program.function_bodies import Bodies

@@ -130,6 +130,11 @@ def swapped(pts: PointsTo, ref: ClassRef, held: ValueSet) -> ValueSet:
     return union(parts)
 
 
+def may_swap(pts: PointsTo, ref: ClassRef, held: ValueSet) -> bool:
+    """Whether any place may swap something held by a class, before it is asked what is swapped there."""
+    return any(_may_be_swapped(pts, value) for value in held) and bool(_places_in(pts, ref))
+
+
 def _fitting(pts: PointsTo, ref: ClassRef, held: ValueSet) -> Iterator[_Place]:
     """The places that may swap something held by a class, as their tests tell."""
     if any(_may_be_swapped(pts, value) for value in held):

@@ -13,10 +13,10 @@ the answers are handed in as `Answers` by the one place that knows them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from types import MethodType
 from typing import TypeVar
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import Call, CallSite, Expr, Parameter
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, File, FunctionRef, Symbol
@@ -88,15 +88,16 @@ class PointsTo:
         swaps: bool = True,
         guesses: bool = False,
         by_name: bool = False,
+        common: dict[object, object] | None = None,
     ) -> None:
         self.project = project
-        self.swaps = swaps
         self.guesses = guesses
-        self.by_name = by_name
+        self._swaps = swaps
+        self._by_name = by_name
         self.generic: dict[Slot, tuple[Value, ...]] = {}
         """The objects and classes that were too many for an attribute or a parameter."""
         self._answers = answers
-        self._questions = Solver()
+        self._questions = Solver(common)
         self._holding: dict[Value, bool] = {}
         """Whether containers hold modules."""
         self._plain: PointsTo | None = None
@@ -150,13 +151,13 @@ class PointsTo:
     def without_swaps(self) -> PointsTo:
         """An evaluation apart that ignores module swaps: what is swapped must not depend on them."""
         if self._plain is None:
-            self._plain = PointsTo(self.project, self._answers, swaps=False, guesses=self.guesses)
+            self._plain = self._variant(swaps=False)
         return self._plain
 
     def with_names(self) -> PointsTo:
         """An evaluation apart for what would otherwise stay unknown: names say more there than they prove."""
         if self._named is None:
-            self._named = PointsTo(self.project, self._answers, guesses=self.guesses, by_name=True)
+            self._named = self._variant(by_name=True)
         return self._named
 
     def far(self) -> PointsTo:
@@ -166,8 +167,30 @@ class PointsTo:
         """
         main = points_to_of(self.project)
         if main._aside is None:
-            main._aside = PointsTo(self.project, self._answers, swaps=main.swaps, guesses=main.guesses)
+            main._aside = main._variant()
         return main._aside
+
+    def _variant(self, *, swaps: bool = True, by_name: bool = False) -> PointsTo:
+        """Another evaluation, with the answers in common that come to the same in each."""
+        return PointsTo(
+            *(self.project, self._answers),
+            swaps=swaps,
+            guesses=self.guesses,
+            by_name=by_name,
+            common=self._questions.common,
+        )
+
+    @property
+    def swaps(self) -> bool:
+        """Whether modules put in the place of others count; who asks gets an answer for this variant."""
+        self._questions.vary()
+        return self._swaps
+
+    @property
+    def by_name(self) -> bool:
+        """Whether what code stores on objects of libraries is looked for by its name; likewise."""
+        self._questions.vary()
+        return self._by_name
 
     # --- values -----------------------------------------------------------------------------------------
 
@@ -242,6 +265,7 @@ class PointsTo:
         }
         others: ValueSet = {v: confidence for v, confidence in values.items() if v not in tiers}
         if slot is not None and not self.guesses:
+            self._questions.vary()  # another variant is to note it too
             self.generic[slot] = tuple(tiers)
         return union([certain if len(certain) <= FAN_OUT else EMPTY, self.guessed(values), others])
 

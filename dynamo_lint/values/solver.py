@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TypeVar
 
+from dynamo_lint.dataclass import dataclass, field
+
 T = TypeVar("T")
+_NOTHING = object()
 _FRAMES = 5000
 """Enough Python frames for the deepest nesting of questions, each with its expressions."""
 _MAX_DEPTH = 40
@@ -31,10 +33,19 @@ class Solver:
     leaned on a question still open is provisional: it serves until that question is settled, and is
     settled with it. What lacks something because a question was nested too deeply serves those who have not
     much more room than who asked first, and is asked again by those who have.
+
+    Several solvers that differ in what one of them sees (`vary`) have the answers in common that rest on
+    nothing of it, and lack nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, common: dict[object, object] | None = None) -> None:
+        self.common: dict[object, object] = {} if common is None else common
         self._known: dict[object, object] = {}
+        """Answers that lack something, or that are for this solver alone."""
+        self._own: set[object] = set()
+        """Those that are for this solver alone."""
+        self._varied = False
+        """Whether the current answer rests on what only this solver sees."""
         self._singles: dict[object, object] = {}
         """Answers of one value, by that value: half of all are such, and most of them the same."""
         self._parts: dict[object, object] = {}
@@ -68,8 +79,12 @@ class Solver:
 
     def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
         """The answer to `key`, from memory or from `compute`."""
+        shared = self.common.get(key, _NOTHING)
+        if shared is not _NOTHING:
+            return shared  # type: ignore[return-value]
         if key in self._known and not self._may_say_more(key):
             self._cut = self._cut or key in self._short
+            self._varied = self._varied or key in self._own
             return self._known[key]  # type: ignore[return-value]
         if key in self._provisional:
             answer, outermost = self._provisional[key]
@@ -80,8 +95,8 @@ class Solver:
             self._cut = self._cut or key not in self._open
             self._outermost = min(self._outermost, self._open.get(key, depth - 1))
             return self._guesses.get(key, self._known.get(key, unknown))  # type: ignore[return-value]
-        before, cut = self._outermost, self._cut
-        self._cut = False
+        before, cut, varied = self._outermost, self._cut, self._varied
+        self._cut = self._varied = False
         self._open[key] = depth
         if depth == 0:
             computed = _with_deep_stack(lambda: self._settle(key, depth, compute, unknown))
@@ -90,8 +105,12 @@ class Solver:
         del self._open[key]
         self._growing.discard(key)
         self._outermost = min(before, self._outermost)
-        self._cut = self._cut or cut
+        self._cut, self._varied = self._cut or cut, self._varied or varied
         return computed
+
+    def vary(self) -> None:
+        """Note that the open questions rest on what other solvers see otherwise."""
+        self._varied = True
 
     def _may_say_more(self, key: object) -> bool:
         """Whether an answer lacks what was given up, and there is enough room now to find it."""
@@ -107,12 +126,13 @@ class Solver:
         known = self._parts.get(key)
         if known is not None:
             return known  # type: ignore[return-value]
-        before, cut = self._outermost, self._cut
-        self._outermost, self._cut = _MAX_DEPTH, False
+        before, cut, varied = self._outermost, self._cut, self._varied
+        self._outermost, self._cut, self._varied = _MAX_DEPTH, False, False
         computed = compute()
-        if self._outermost == _MAX_DEPTH and not self._cut:
+        if self._outermost == _MAX_DEPTH and not (self._cut or self._varied):
             self._parts[key] = computed
         self._outermost, self._cut = min(before, self._outermost), self._cut or cut
+        self._varied = self._varied or varied
         return computed
 
     def _settle(self, key: object, depth: int, compute: Callable[[], T], unknown: T) -> T:
@@ -135,11 +155,19 @@ class Solver:
         for member in answers:
             self._guesses.pop(member, None)
         for member, answer in answers.items():
+            if not (self._cut or self._varied):
+                self.common[member] = self._shared(answer)
+                self._known.pop(member, None)
+                self._short.pop(member, None)
+                self._own.discard(member)
+                continue
             self._known[member] = self._shared(answer)
             if self._cut:
                 self._short[member] = self._limit - depth
             else:
                 self._short.pop(member, None)
+            if self._varied:
+                self._own.add(member)
         self._outermost = _MAX_DEPTH
         return computed
 

@@ -231,6 +231,54 @@ def test_of_overlapping_fixes_the_second_one_waits_for_the_next_round(here: Path
     assert done.files["a.py"].count(b"import torch\n") == 1
 
 
+def rounds(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """One item for each time that the project is linted from now on."""
+    real, linted = rewrite.check, list[None]()
+
+    def check(*args, **options):
+        linted.append(None)
+        return real(*args, **options)
+
+    monkeypatch.setattr(rewrite, "check", check)
+    return linted
+
+
+VARIABLES = """\
+import os
+
+import torch
+
+
+@torch.compile
+def scaled(x):
+    if os.environ.get("MY_SCALE"):
+        x = x * 2
+    if os.environ.get("MY_SHIFT"):
+        x = x + 1
+    return x
+"""
+
+
+def test_lines_that_two_fixes_insert_at_one_place_are_tried_in_one_round(here: Path, monkeypatch) -> None:
+    (here / "a.py").write_text(VARIABLES)
+    linted = rounds(monkeypatch)
+    done = fixed(here, unsafe=True)
+    assert len(done.applied) == 2
+    assert len(linted) == 2
+    made = done.files["a.py"].decode()
+    assert "_MY_SCALE = " in made
+    assert "_MY_SHIFT = " in made
+
+
+def test_lines_that_bind_one_name_wait_for_each_other(here: Path, monkeypatch) -> None:
+    (here / "a.py").write_text(VARIABLES.replace('get("MY_SHIFT")', 'get("MY_SCALE", "")'))
+    linted = rounds(monkeypatch)
+    done = fixed(here, unsafe=True)
+    assert len(done.applied) == 2
+    assert len(linted) == 3
+    assert "_MY_SCALE_ENV = " in done.files["a.py"].decode()
+
+
 def test_files_that_are_closed_between_two_findings_are_opened_again(here: Path, monkeypatch) -> None:
     other = COUNTER.replace("_calls", "_turns")
     (here / "a.py").write_text(COUNTER + other.partition("import torch\n")[2].replace("Counter", "Other"))

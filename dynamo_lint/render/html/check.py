@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import SEVERITIES, Finding
 from dynamo_lint.render.formats import View
 from dynamo_lint.render.html import words

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.logs.model import Moment
 from dynamo_lint.logs.texts import Frame
 from dynamo_lint.render.prose import html_text

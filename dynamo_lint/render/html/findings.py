@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Edit, Finding, Related, Span
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import numbered

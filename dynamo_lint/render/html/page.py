@@ -6,7 +6,6 @@ import base64
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from dynamo_lint import __version__
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.render.html import words
 from dynamo_lint.render.prose import applicable, claim, html_text, sentence
 
