@@ -65,6 +65,7 @@ def measured(project: Path, count: int, seed: int, check: bool) -> int:
         put(path, text)
         seconds, said = run(project, "--cache-dir", str(cache))
         taken[kind].append(seconds / unit)
+        print(f"  {kind}, {path.relative_to(project)}: {seconds / unit:.2f}", file=sys.stderr, flush=True)
         if check and run(project, "--no-cache")[1] != said:
             wrong += 1
             print(f"  wrong after {kind} in {path.relative_to(project)}", flush=True)

@@ -32,6 +32,8 @@ class Recorder:
         """Names of such tables that were put to a test; it matters what they are, beside what was asked."""
         self.tests: dict[str, set[str]] = {}
         """For such tables the tests, of a name alone, that all of their names were put to."""
+        self.untested: dict[str, set[str]] = {}
+        """For tables whose names are put to a test if the project knows them, all others that it knows."""
 
     def of_file(self, table: Mapping[str, V], path: str, sort: str, key: str = "") -> Mapping[str, V]:
         """A table of a file that notes what it is asked for; each is opened once."""

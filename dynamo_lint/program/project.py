@@ -65,7 +65,7 @@ class Project:
         self._order = {path: number for number, path in enumerate(files)}
         tables = Tables(files, notes, gathered)
         self.named = tables.named
-        self.screened = tables.screened
+        self.screened, self.screened_if_known = tables.screened, tables.screened_if_known
         self.calls_of = tables.calls_of
         self.stores_of = tables.stores_of
         self.items_stored = tables.items_stored

@@ -453,6 +453,9 @@ def _imports_torch(file: FileFacts) -> bool:
     return any(isinstance(v, ir.Import) and v.module.partition(".")[0] == "torch" for v in bound)
 
 
+KNOWN = ("known", "defined")
+"""The tables with all that anything in the project is called."""
+ALWAYS_KNOWN = frozenset({"__call__", "apply", "forward"})
 _READING = {table: reading for reading in READINGS for table in reading.tables}
 
 
@@ -487,6 +490,19 @@ class Tables:
             self._notes.tested.setdefault(table, set()).update(names)
         for name in names:
             if wanted(name):
+                yield from named[name]
+
+    def screened_if_known(self, table: str, wanted: Callable[[str], bool]) -> Iterator[Any]:
+        """The rows under the names that the project knows and that pass a test."""
+        named = self.named(table)
+        names = self._raw[table].keys()
+        if self._notes.wanted and table not in self._notes.untested:
+            for one in KNOWN:
+                self.named(one)
+            known = ALWAYS_KNOWN.union(*(self._raw[one] for one in KNOWN))
+            self._notes.untested[table] = set(known - names)
+        for name in names:
+            if self.is_known(name) and wanted(name):
                 yield from named[name]
 
     def calls_of(self, name: str) -> list[tuple[FunctionRef, CallSite]]:
@@ -544,8 +560,7 @@ class Tables:
 
     def is_known(self, name: str) -> bool:
         """Whether anything in the project is called so: a definition, an attribute, an item of a dict."""
-        known = name in self.named("known") or name in self.named("defined")
-        return known or name in ("__call__", "apply", "forward")
+        return any(name in self.named(table) for table in KNOWN) or name in ALWAYS_KNOWN
 
 
 def tables_of(files: Iterable[FileFacts], reading: Reading) -> dict[str, Table]:

@@ -82,6 +82,8 @@ class Grounds:
     """All names of tables that were gone through by name."""
     tests: dict[str, tuple[str, ...]]
     """The questions by which names of other tables were chosen."""
+    untested: dict[str, tuple[str, ...]]
+    """For tables of which only names that the project knows could be chosen, those that they did not have."""
 
     @staticmethod
     def of(watched: Sources, notes: Recorder, asked: dict[str, str]) -> Grounds:
@@ -94,6 +96,7 @@ class Grounds:
             {table: tuple(sorted(names)) for table, names in notes.everywhere.items()},
             {table: tuple(sorted(names)) for table, names in notes.tested.items()},
             {table: tuple(sorted(tests)) for table, tests in notes.tests.items()},
+            {table: tuple(sorted(names)) for table, names in notes.untested.items()},
         )
 
 
@@ -143,22 +146,32 @@ def still_holds(
         return None
     if not _leave_others_alone(before.keys() ^ keys.keys(), before.keys() & keys.keys()):
         return None
-    for path in changed:
+    try:
+        pairs = {
+            path: (
+                [_readable(facts_of(path, before[path]))] if path in before else [],
+                [_readable(facts_of(path, None))] if path in keys else [],
+            )
+            for path in changed
+        }
+        learnt = with_deep_stack(partial(_learnt, pairs.values())) if grounds.untested else frozenset()
+    except (_Different, RecursionError):
+        return None
+    for path, (olds, news) in pairs.items():
         if any((path in held) != sources.holds(how, text, path) for how, text, held in grounds.searched):
             return None
-        if path not in before or path not in keys:
-            file = facts_of(path, before.get(path))
-            if file is None or file.error is not None or not _is_unasked(grounds, file):
+        if not (olds and news):
+            if path in grounds.asked or path in grounds.opened:
+                return None
+            if not with_deep_stack(partial(_is_unasked, grounds, olds, news, learnt)):
                 return None
             continue
-        old, new = facts_of(path, before[path]), facts_of(path, None)
-        if old is None or new is None or old.error is not None or new.error is not None:
-            return None
+        [old], [new] = olds, news
         asked = json.loads(asked_at(grounds.asked[path])) if path in grounds.asked else []
         opened = grounds.opened.get(path, {})
         if opened and _digests(sources, path, _places(new, opened, sources)) != opened:
             return None
-        lines = with_deep_stack(partial(_lines_if_alike, grounds, asked, old, new))
+        lines = with_deep_stack(partial(_lines_if_alike, grounds, asked, old, new, learnt))
         if lines is None:
             return None
         name = re.escape(encode_basestring(path)[1:-1].encode(errors="surrogatepass"))
@@ -177,12 +190,32 @@ def _leave_others_alone(paths: Collection[str], others: Collection[str]) -> bool
     )
 
 
-def _is_unasked(grounds: Grounds, file: FileFacts) -> bool:
-    """Whether no answer is another one without a file, or with it."""
-    if file.path in grounds.asked or file.path in grounds.opened:
-        return False
+def _readable(file: FileFacts | None) -> FileFacts:
+    """The facts of a file, if they can be had and it could be read."""
+    if file is None or file.error is not None:
+        raise _Different
+    return file
+
+
+def _learnt(pairs: Iterable[tuple[Sequence[FileFacts], Sequence[FileFacts]]]) -> frozenset[str]:
+    """The names that files have come to know."""
+    from dynamo_lint.program.tables import KNOWN, READINGS, tables_of
+
+    learnt: set[str] = set()
+    for reading in (one for one in READINGS if not set(KNOWN).isdisjoint(one.tables)):
+        for old, new in pairs:
+            before, now = tables_of(old, reading), tables_of(new, reading)
+            for table in set(KNOWN).intersection(reading.tables):
+                learnt |= now[table].keys() - before[table].keys()
+    return frozenset(learnt)
+
+
+def _is_unasked(
+    grounds: Grounds, old: Sequence[FileFacts], new: Sequence[FileFacts], learnt: Collection[str]
+) -> bool:
+    """Whether all answers are the same without a file, or with it."""
     try:
-        return all(was == is_ for was, is_, _ in _rows(grounds, (), (file,)))
+        return all(was == is_ for was, is_, _ in _rows(grounds, old, new, learnt))
     except (_Different, RecursionError):
         return False
 
@@ -267,7 +300,9 @@ def _digests(sources: Sources, path: str, places: Mapping[str, Sequence[tuple[in
     return {key: content(text.encode(errors="surrogatepass")).hex() for key, text in texts.items()}
 
 
-def _lines_if_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts) -> Lines | None:
+def _lines_if_alike(
+    grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts, learnt: Collection[str]
+) -> Lines | None:
     """Where lines are now, if all answers are the same but for lines, and these have kept their order."""
     moved: dict[int, int] = {}
     opened = grounds.opened.get(old.path, {})
@@ -275,7 +310,7 @@ def _lines_if_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: Fil
     for key, (first, last) in was_at.items():
         moved.update(zip(range(first, last + 1), range(is_at[key][0], is_at[key][1] + 1), strict=True))
     try:
-        for was, is_, are_lines in _answers(grounds, asked, old, new):
+        for was, is_, are_lines in _answers(grounds, asked, old, new, learnt):
             for above, below in _lines(was, is_, are_lines):
                 if moved.setdefault(above, below) != below:
                     return None
@@ -286,7 +321,7 @@ def _lines_if_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: Fil
 
 
 def _answers(
-    grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts
+    grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts, learnt: Collection[str]
 ) -> Iterator[tuple[object, object, bool]]:
     """The answers of a file's old facts and of its new ones; whether numbers are lines."""
     # Late, like all that a run needs only when something has changed.
@@ -307,11 +342,11 @@ def _answers(
             yield from ((was.get(name), is_.get(name), True) for name in names)
         else:
             yield from ((answered(was, name), answered(is_, name), name in _LINES) for name in names)
-    yield from _rows(grounds, (old,), (new,))
+    yield from _rows(grounds, (old,), (new,), learnt)
 
 
 def _rows(
-    grounds: Grounds, old: tuple[FileFacts, ...], new: tuple[FileFacts, ...]
+    grounds: Grounds, old: Sequence[FileFacts], new: Sequence[FileFacts], learnt: Collection[str]
 ) -> Iterator[tuple[object, object, bool]]:
     """The rows of the tables of all files that were asked for, from old facts and from new ones."""
     from dynamo_lint.program.dependencies import ALL, answered
@@ -325,6 +360,9 @@ def _rows(
             names = grounds.everywhere.get(table, ())
             if table in grounds.tested and not now[table].keys() <= set(grounds.tested[table]):
                 raise _Different  # it is not known how a new name would be tested
+            untested = grounds.untested.get(table)
+            if untested is not None and not now[table].keys().isdisjoint((*untested, *learnt)):
+                raise _Different  # nor is it of what the project knows, but nobody used
             wanted, tests = before[table].keys() | now[table].keys(), grounds.tests.get(table, ())
             asked = set(names).union(name for name in wanted for test in tests if answered(name, test))
             for name in wanted if ALL in names else wanted & asked:
