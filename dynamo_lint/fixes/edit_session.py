@@ -307,8 +307,7 @@ class Workbench:
 
     def files(self, how: str, text: str) -> tuple[str, ...]:
         """The project's files that hold a text, in one of the ways of `searches.SEARCHES`."""
-        code = (path for path, file in self.tables.project.files.items() if file.is_code)
-        return self.sources.holding(how, text, code)
+        return self.sources.holding(how, text, self.tables.project.code)
 
     def few_files(self, how: str, text: str) -> tuple[str, ...]:
         """The same; raises Unclear where there are so many that nobody would read the edits."""

@@ -30,6 +30,10 @@ class Recorder:
         """Tables of the whole project."""
         self.tested: dict[str, set[str]] = {}
         """Names of such tables that were put to a test; it matters what they are, beside what was asked."""
+        self.tests: dict[str, set[str]] = {}
+        """For such tables the tests, of a name alone, that all of their names were put to."""
+        self.untested: dict[str, set[str]] = {}
+        """For tables whose names are put to a test if the project knows them, all others that it knows."""
 
     def of_file(self, table: Mapping[str, V], path: str, sort: str, key: str = "") -> Mapping[str, V]:
         """A table of a file that notes what it is asked for; each is opened once."""
@@ -52,6 +56,11 @@ class Recorder:
         asked: Asked = {}
         self.files.setdefault(path, {})[sort, key] = asked
         return asked
+
+    def ask(self, table: str, name: str) -> None:
+        """Note a name of a table of the whole project that is answered in another way."""
+        if self.wanted:
+            self.everywhere.setdefault(table, {})[name] = None
 
     def of_project(self, table: Mapping[str, V], name: str) -> Mapping[str, V]:
         """A table of the whole project that notes what it is asked for."""
@@ -91,6 +100,56 @@ class RecordingTable(Mapping[str, V]):
     def __len__(self) -> int:
         self._record[ALL] = None
         return len(self._table)
+
+
+class Files(dict[str, V]):
+    """Files by path: who goes through all of them is told of one that comes or goes, and who asks in vain for
+    one as well. What is asked of those that are there is noted by them."""
+
+    __slots__ = ("_note",)
+
+    def __init__(self, files: Mapping[str, V], note: Callable[[str], None]) -> None:
+        super().__init__(files)
+        self._note = note
+
+    def __iter__(self) -> Iterator[str]:
+        self._note(ALL)
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        self._note(ALL)
+        return super().__len__()
+
+    def keys(self) -> Any:
+        """All paths."""
+        self._note(ALL)
+        return super().keys()
+
+    def values(self) -> Any:
+        """All files."""
+        self._note(ALL)
+        return super().values()
+
+    def items(self) -> Any:
+        """All files with their paths."""
+        self._note(ALL)
+        return super().items()
+
+    def __contains__(self, path: object) -> bool:
+        found = super().__contains__(path)
+        if not found:
+            self._note(str(path))
+        return found
+
+    def get(self, path: str, default: Any = None) -> Any:
+        """The file at a path."""
+        if path not in self:
+            return default
+        return self[path]
+
+    def __missing__(self, path: str) -> V:
+        self._note(path)
+        raise KeyError(path)
 
 
 class Definitions(RecordingTable[V]):
@@ -159,6 +218,12 @@ def question(told: Callable[Concatenate[F, P], V]) -> Callable[Concatenate[F, P]
         return answer
 
     return asked
+
+
+def asked_as(told: Callable[..., object]) -> str | None:
+    """How a question is noted; None for a function that is none."""
+    noted = f"{told.__module__}:{told.__qualname__}"
+    return noted if noted in _QUESTIONS else None
 
 
 def answered(fact: object, noted: str) -> object:

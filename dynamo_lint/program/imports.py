@@ -14,6 +14,12 @@ from typing import Any
 
 from dynamo_lint.index.ir import FileFacts, Import
 
+MODULES = "modules"
+"""The table of files, by the last part of what imports may call them."""
+SCRIPTS = "scripts"
+"""The table of folders with a script."""
+Ask = Callable[[str, str], None]
+"""Notes a table of the project, and a name in it that an answer rests on."""
 _FEWEST = 3
 """Different imports that are right: fewer may be so by chance."""
 _RIGHT = 0.9
@@ -33,8 +39,10 @@ class OwnFolder:
         files: Mapping[str, FileFacts],
         named: Callable[[str], Mapping[str, list[Any]]],
         bound: Callable[[str], Collection[str]],
+        ask: Ask,
     ) -> None:
         self._files = files
+        self._ask = ask
         self._named = named
         """Tables of the project by their names."""
         self._bound = bound
@@ -61,6 +69,7 @@ class OwnFolder:
 
     def at_top(self, rest: str) -> str | None:
         """The file of a dotted name below the folder that all code of the project is in."""
+        self._ask(MODULES, rest.rpartition(".")[2])
         return file_of(self._files, f"{self._top}{rest.replace('.', '/')}") if rest else None
 
     def _is_own(self, name: str) -> bool:
@@ -92,8 +101,9 @@ _OUTSIDE = sys.stdlib_module_names | {"torch"}
 class ModuleFinder:
     """Looks modules up by dotted name, as seen from the file that imports them."""
 
-    def __init__(self, files: Mapping[str, FileFacts], own_folder: OwnFolder) -> None:
+    def __init__(self, files: Mapping[str, FileFacts], own_folder: OwnFolder, ask: Ask) -> None:
         self._files = files
+        self._ask = ask
         self._own_folder = own_folder
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._by_tail: dict[str, list[str]] = defaultdict(list)
@@ -135,6 +145,7 @@ class ModuleFinder:
         whole = ".".join([*package[: len(package) - level + 1], *([dotted] if dotted else [])])
         if not dotted:
             return self.find(whole, importer), whole
+        self._ask(MODULES, dotted.rpartition(".")[2])
         folders = importer.split("/")
         stem = "/".join([*folders[: max(len(folders) - level, 0)], *dotted.split(".")])
         return file_of(self._files, stem) if level <= len(folders) else None, whole
@@ -147,6 +158,7 @@ class ModuleFinder:
         lies beside the scripts of a package, or above; and last a path below the project's folder, which may
         be the package that the first part names.
         """
+        self._ask(MODULES, dotted.rpartition(".")[2])
         tail = dotted.replace(".", "/")
         folder, slash, _ = importer.rpartition("/")
         file = self._files[importer]
@@ -166,7 +178,7 @@ class ModuleFinder:
             if first and not outside:
                 ends = (f"/{tail}.py", f"/{tail}/__init__.py")
                 named = [path for path in self._by_tail.get(last, ()) if f"/{path}".endswith(ends)]
-        if not named and sibling is not None and not outside and folder in self._run_in:
+        if not named and sibling is not None and not outside and self._is_run_in(folder):
             return None if _imports(self._files[sibling], dotted) else sibling
         if not named and not outside:
             own = self._above(tail, importer) or self._own_folder.find(dotted)
@@ -187,9 +199,13 @@ class ModuleFinder:
             folder = folder.rpartition("/")[0]
             found = file_of(self._files, f"{folder}/{tail}" if folder else tail)
             own = found is not None and not _imports(self._files[found], tail.replace("/", "."))
-            if folder in self._run_in and own:
+            if own and self._is_run_in(folder):
                 return found
         return None
+
+    def _is_run_in(self, folder: str) -> bool:
+        self._ask(SCRIPTS, folder)
+        return folder in self._run_in
 
 
 def _imports(file: FileFacts, dotted: str) -> bool:

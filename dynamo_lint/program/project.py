@@ -10,17 +10,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from dynamo_lint import knowledge
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Class, Expr, FileFacts, Function
-from dynamo_lint.program.dependencies import Recorder
+from dynamo_lint.program.dependencies import Files, Recorder
 from dynamo_lint.program.graph import c3_merge
 from dynamo_lint.program.imports import ModuleFinder, OwnFolder
 from dynamo_lint.program.refs import COMPILE, ClassRef, ExternalSymbol, File, FunctionRef, Symbol
 from dynamo_lint.program.scopes import Scopes, method_kind
-from dynamo_lint.program.tables import NO_TABLES, FilledTables, Tables
+from dynamo_lint.program.tables import FILES, NO_TABLES, FilledTables, Tables
 
 _PARTIAL = "functools.partial"
 _TORCH_MODULE = ("torch.nn.modules.module", "Module")
@@ -57,12 +58,14 @@ class Project:
         gathered: FilledTables = NO_TABLES,
     ) -> None:
         notes = notes or Recorder(wanted=False)
-        self.files = {path: _noted(file, notes) for path, file in files.items()} if notes.wanted else files
+        self.files = _noted_files(files, notes) if notes.wanted else files
         self.memo: dict[object, object] = {}
+        self.code = tuple(path for path, file in files.items() if file.is_code)
+        """All files of code; who searches them notes for what."""
         self._order = {path: number for number, path in enumerate(files)}
         tables = Tables(files, notes, gathered)
         self.named = tables.named
-        self.screened = tables.screened
+        self.screened, self.screened_if_known = tables.screened, tables.screened_if_known
         self.calls_of = tables.calls_of
         self.stores_of = tables.stores_of
         self.items_stored = tables.items_stored
@@ -93,7 +96,9 @@ class Project:
         self.self_name = scopes.self_name
         self.is_self = scopes.is_self
         self.own_stores = scopes.own_stores
-        finder = ModuleFinder(files, OwnFolder(files, tables.named, scopes.global_bindings))
+        finder = ModuleFinder(
+            files, OwnFolder(files, tables.named, scopes.global_bindings, notes.ask), notes.ask
+        )
         self.find_module = finder.find
         self._imported_module, self._in_namespace = finder.imported, finder.in_namespace
         self._resolving: set[object] = set()
@@ -131,8 +136,8 @@ class Project:
 
     def classes(self) -> Iterator[ClassRef]:
         """Every class, in file order."""
-        for path, file in self.files.items():
-            for key in file.classes:
+        for path, keys in self.named("classes").items():
+            for key in keys:
                 yield ClassRef(path, key)
 
     def functions_at(self, path: str, line: int) -> tuple[FunctionRef, ...]:
@@ -487,6 +492,11 @@ class Project:
                 if found is not None:
                     self._inits[found].append(ref)
         return self._inits.get(init, [])
+
+
+def _noted_files(files: Mapping[str, FileFacts], notes: Recorder) -> Mapping[str, FileFacts]:
+    """The same files, which note what is asked of them, and of their number."""
+    return Files({path: _noted(file, notes) for path, file in files.items()}, partial(notes.ask, FILES))
 
 
 def _noted(file: FileFacts, notes: Recorder) -> FileFacts:

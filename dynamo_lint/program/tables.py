@@ -29,8 +29,9 @@ from dynamo_lint.index.walking import walk
 from dynamo_lint.program.aliases import Names, read_aliases, read_called_as, read_names
 from dynamo_lint.program.compile_values import read_compile_values
 from dynamo_lint.program.deferred_calls import LATER, called_later
-from dynamo_lint.program.dependencies import Recorder
+from dynamo_lint.program.dependencies import Recorder, asked_as
 from dynamo_lint.program.descriptions import read_config_files, read_configs, read_words
+from dynamo_lint.program.imports import MODULES, SCRIPTS
 from dynamo_lint.program.item_path import item_path, key_of
 from dynamo_lint.program.literal_arguments import loggers
 from dynamo_lint.program.names import (
@@ -49,6 +50,8 @@ from dynamo_lint.program.scopes import global_bindings, method_kind, own_names
 
 Table = dict[str, list[Any]]
 """Rows by name."""
+FILES = "files"
+"""The table of all files, by their paths."""
 
 
 def read_called(file: FileFacts, calling_given: Table) -> None:
@@ -338,7 +341,25 @@ def _listed(file: FileFacts, listed: Table) -> None:
                     listed[name].append((file.path, value))
 
 
+def _itself(
+    file: FileFacts, files: Table, modules: Table, scripts: Table, classes: Table, marked: Table
+) -> None:
+    """What a file is called, and by what it may be imported; its folder, if it is a script; what it has."""
+    folder, _, name = file.path.rpartition("/")
+    files[file.path].append(True)
+    tail = folder.rpartition("/")[2] if file.is_package else name.rpartition(".")[0] or name
+    for called in {tail, file.module.rpartition(".")[2]}:
+        modules[called].append(file.path)
+    if file.is_script:
+        scripts[folder].append(True)
+    if file.classes:
+        classes[file.path].extend(file.classes)
+    if file.markers:
+        marked[file.path].extend(file.markers)
+
+
 OF_REGIONS = (
+    Reading((FILES, MODULES, SCRIPTS, "classes", "marked"), _itself),
     Reading(("calls", "passed", "stores", "keywords", "texts", "results called"), _uses),
     Reading(("aliases", "rows", "lookups", "compiled as", "held by classes"), read_aliases),
     Reading(("known",), _known),
@@ -432,6 +453,9 @@ def _imports_torch(file: FileFacts) -> bool:
     return any(isinstance(v, ir.Import) and v.module.partition(".")[0] == "torch" for v in bound)
 
 
+KNOWN = ("known", "defined")
+"""The tables with all that anything in the project is called."""
+ALWAYS_KNOWN = frozenset({"__call__", "apply", "forward"})
 _READING = {table: reading for reading in READINGS for table in reading.tables}
 
 
@@ -454,12 +478,31 @@ class Tables:
         return known
 
     def screened(self, table: str, wanted: Callable[[str], bool]) -> Iterator[Any]:
-        """The rows under the names that pass a test; of the others, that there are some is recorded."""
+        """The rows under the names that pass a test; of the others, that there are some is recorded.
+
+        Not if the test is a question about a name: a later run asks it of names that are new.
+        """
         named = self.named(table)
         names = self._raw[table].keys()
-        self._notes.tested.setdefault(table, set()).update(names)
+        if test := asked_as(wanted):
+            self._notes.tests.setdefault(table, set()).add(test)
+        else:
+            self._notes.tested.setdefault(table, set()).update(names)
         for name in names:
             if wanted(name):
+                yield from named[name]
+
+    def screened_if_known(self, table: str, wanted: Callable[[str], bool]) -> Iterator[Any]:
+        """The rows under the names that the project knows and that pass a test."""
+        named = self.named(table)
+        names = self._raw[table].keys()
+        if self._notes.wanted and table not in self._notes.untested:
+            for one in KNOWN:
+                self.named(one)
+            known = ALWAYS_KNOWN.union(*(self._raw[one] for one in KNOWN))
+            self._notes.untested[table] = set(known - names)
+        for name in names:
+            if self.is_known(name) and wanted(name):
                 yield from named[name]
 
     def calls_of(self, name: str) -> list[tuple[FunctionRef, CallSite]]:
@@ -517,8 +560,7 @@ class Tables:
 
     def is_known(self, name: str) -> bool:
         """Whether anything in the project is called so: a definition, an attribute, an item of a dict."""
-        known = name in self.named("known") or name in self.named("defined")
-        return known or name in ("__call__", "apply", "forward")
+        return any(name in self.named(table) for table in KNOWN) or name in ALWAYS_KNOWN
 
 
 def tables_of(files: Iterable[FileFacts], reading: Reading) -> dict[str, Table]:

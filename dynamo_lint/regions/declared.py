@@ -34,8 +34,8 @@ def declared_entries(
     roots: list[Root] = []
     unresolved: list[Unresolved] = []
     unknown: list[str] = []
-    for path, file in project.files.items():
-        for marker in file.markers:
+    for path, markers in project.named("marked").items():
+        for marker in markers:
             if marker.kind.startswith("region-"):
                 missing = "end" if marker.kind == "region-begin" else "begin"
                 why = f"the comment has no `# dynamo-lint: region-{missing}`"

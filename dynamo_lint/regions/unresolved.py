@@ -69,8 +69,9 @@ def nothing_of_ours(project: Project, values: ValueSet) -> str:
 
 def examples(project: Project, where: FunctionRef) -> tuple[str, ...]:
     """The module of the project that is nearest to a place: it need not be meant, but it exists."""
-    for path in sorted(project.files, key=lambda path: (_distance(path, where), path)):
-        for key in sorted(project.files[path].classes) if not is_for_tests(path, where.path) else ():
+    classes = project.named("classes")
+    for path in sorted(classes, key=lambda path: (_distance(path, where), path)):
+        for key in sorted(classes[path]) if not is_for_tests(path, where.path) else ():
             ref = ClassRef(path, key)
             if project.is_module(ref) and project.method(ref, "forward"):
                 return (f"{project.files[path].module}:{key}",)

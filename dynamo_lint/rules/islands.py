@@ -94,9 +94,9 @@ class _Islands:
     def marked(self) -> Iterator[FunctionRef]:
         """The functions that a comment calls eager, and those of such classes."""
         project = self.tables.project
-        for path, file in project.files.items():
-            keys = {one.key for one in file.markers if one.kind == "eager"}
-            for key, function in file.functions.items() if keys else ():
+        for path, markers in project.named("marked").items():
+            keys = {one.key for one in markers if one.kind == "eager"}
+            for key, function in project.files[path].functions.items() if keys else ():
                 if (key in keys or function.owner in keys) and not is_quiet(project, FunctionRef(path, key)):
                     yield FunctionRef(path, key)
 

@@ -72,7 +72,7 @@ def _project_verdict(
         None if guards is None else tuple(sorted(guards)),
     )
     address = key("judged", content.address, *circumstances)
-    latest = key("latest", list(content.places), sorted(content.unreadable.items()), *circumstances)
+    latest = key("latest", str(found.root), sorted(content.unreadable.items()), *circumstances)
     kept = _loaded(store, store.load([address]).get(address))
     if kept is not None:
         return kept

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
@@ -46,6 +47,8 @@ _LINES = frozenset(
 """Fields of facts whose numbers are lines; any other number has to stay what it was."""
 _PLACES = frozenset({"line", "end_line"})
 """The lines of a verdict, beside the path of their file."""
+_TOLD = r"(?:\bline |%s:)(\d+)"
+"""How a sentence tells of a line, in the file that it is about or in one that it names."""
 _MOST_CHANGED = 50
 """Files; beyond these all is judged again at once."""
 
@@ -78,6 +81,10 @@ class Grounds:
     """The names that were looked up in the tables of all files."""
     tested: dict[str, tuple[str, ...]]
     """All names of tables that were gone through by name."""
+    tests: dict[str, tuple[str, ...]]
+    """The questions by which names of other tables were chosen."""
+    untested: dict[str, tuple[str, ...]]
+    """For tables of which only names that the project knows could be chosen, those that they did not have."""
 
     @staticmethod
     def of(watched: Sources, notes: Recorder, asked: dict[str, str]) -> Grounds:
@@ -89,6 +96,8 @@ class Grounds:
             asked,
             {table: tuple(sorted(names)) for table, names in notes.everywhere.items()},
             {table: tuple(sorted(names)) for table, names in notes.tested.items()},
+            {table: tuple(sorted(tests)) for table, tests in notes.tests.items()},
+            {table: tuple(sorted(names)) for table, names in notes.untested.items()},
         )
 
 
@@ -129,34 +138,87 @@ def still_holds(
 ) -> dict[str, Lines] | None:
     """How lines have moved, by file, if the verdict is what judging the files as they are now would give.
 
-    None if it is not, or if a file has other lines now and the verdict tells of some in its sentences.
+    None if it is not.
     """
     moved: dict[str, Lines] = {}
     before = {path: bytes.fromhex(key) for path, key in basis.keys.items()}
-    if before.keys() != keys.keys():
-        return None
-    changed = [path for path, key in keys.items() if before[path] != key]
+    changed = [path for path in {**before, **keys} if before.get(path) != keys.get(path)]
     if len(changed) > _MOST_CHANGED or not grounds.consulted.isdisjoint(changed):
         return None
-    for path in changed:
+    if not _leave_others_alone(before.keys() ^ keys.keys(), before.keys() & keys.keys()):
+        return None
+    try:
+        pairs = {
+            path: (
+                [_readable(facts_of(path, before[path]))] if path in before else [],
+                [_readable(facts_of(path, None))] if path in keys else [],
+            )
+            for path in changed
+        }
+        learnt = with_deep_stack(partial(_learnt, pairs.values())) if grounds.untested else frozenset()
+    except (_Different, RecursionError):
+        return None
+    for path, (olds, news) in pairs.items():
         if any((path in held) != sources.holds(how, text, path) for how, text, held in grounds.searched):
             return None
-        old, new = facts_of(path, before[path]), facts_of(path, None)
-        if old is None or new is None or old.error is not None or new.error is not None:
-            return None
+        if not (olds and news):
+            if path in grounds.asked or path in grounds.opened:
+                return None
+            if not with_deep_stack(partial(_is_unasked, grounds, olds, news, learnt)):
+                return None
+            continue
+        [old], [new] = olds, news
         asked = json.loads(asked_at(grounds.asked[path])) if path in grounds.asked else []
         opened = grounds.opened.get(path, {})
         if opened and _digests(sources, path, _places(new, opened, sources)) != opened:
             return None
-        lines = with_deep_stack(partial(_lines_if_alike, grounds, asked, old, new))
+        lines = with_deep_stack(partial(_lines_if_alike, grounds, asked, old, new, learnt))
         if lines is None:
             return None
         name = re.escape(encode_basestring(path)[1:-1].encode(errors="surrogatepass"))
         if any(was != is_ for was, is_ in lines.items()) and re.search(name, verdict):
-            if re.search(rb"\bline \d|%b:\d" % name, verdict):
-                return None
             moved[path] = lines
     return moved
+
+
+def _leave_others_alone(paths: Collection[str], others: Collection[str]) -> bool:
+    """Whether the other files are called what they were, when these come or go: no folder does, and no name
+    of a module of Python is taken or given back."""
+    folders = {path.rpartition("/")[0] for path in others if path.endswith(".py")}
+    stems = {path.rpartition("/")[2].partition(".")[0] for path in paths}
+    return stems.isdisjoint(sys.stdlib_module_names) and all(
+        path.rpartition("/")[0] in folders for path in paths
+    )
+
+
+def _readable(file: FileFacts | None) -> FileFacts:
+    """The facts of a file, if they can be had and it could be read."""
+    if file is None or file.error is not None:
+        raise _Different
+    return file
+
+
+def _learnt(pairs: Iterable[tuple[Sequence[FileFacts], Sequence[FileFacts]]]) -> frozenset[str]:
+    """The names that files have come to know."""
+    from dynamo_lint.program.tables import KNOWN, READINGS, tables_of
+
+    learnt: set[str] = set()
+    for reading in (one for one in READINGS if not set(KNOWN).isdisjoint(one.tables)):
+        for old, new in pairs:
+            before, now = tables_of(old, reading), tables_of(new, reading)
+            for table in set(KNOWN).intersection(reading.tables):
+                learnt |= now[table].keys() - before[table].keys()
+    return frozenset(learnt)
+
+
+def _is_unasked(
+    grounds: Grounds, old: Sequence[FileFacts], new: Sequence[FileFacts], learnt: Collection[str]
+) -> bool:
+    """Whether all answers are the same without a file, or with it."""
+    try:
+        return all(was == is_ for was, is_, _ in _rows(grounds, old, new, learnt))
+    except (_Different, RecursionError):
+        return False
 
 
 def relocated(item: Any, moved: Mapping[str, Lines]) -> Any:
@@ -177,6 +239,40 @@ def relocated(item: Any, moved: Mapping[str, Lines]) -> Any:
             for name, part in parts.items()
         },
     )
+
+
+def tells_of_moved(verdict: Any, moved: Mapping[str, Lines]) -> bool:
+    """Whether a sentence of a verdict tells of a line that has moved, or may have."""
+    for part in _parts(verdict):
+        texts = [*_texts(part)]
+        for path, lines in moved.items():
+            named = any(path in text for text in texts)
+            told = (number for text in texts for number in re.findall(_TOLD % re.escape(path), text))
+            if any(lines.get(number, None if named else number) != number for number in map(int, told)):
+                return True
+    return False
+
+
+def _parts(verdict: Any) -> Iterator[Any]:
+    """The findings of a verdict, and all else that is told apart."""
+    for field in fields(verdict):
+        part = getattr(verdict, field.name)
+        if is_dataclass(part):
+            yield from _parts(part)
+        else:
+            yield from part if isinstance(part, tuple) else (part,)
+
+
+def _texts(item: Any) -> Iterator[str]:
+    """All texts in a part of a verdict."""
+    if isinstance(item, str):
+        yield item
+    elif isinstance(item, tuple | frozenset):
+        for part in item:
+            yield from _texts(part)
+    elif is_dataclass(item):
+        for field in fields(item):
+            yield from _texts(getattr(item, field.name))
 
 
 def _spans(facts: FileFacts, keys: Iterable[str]) -> dict[str, tuple[int, int]]:
@@ -205,7 +301,9 @@ def _digests(sources: Sources, path: str, places: Mapping[str, Sequence[tuple[in
     return {key: content(text.encode(errors="surrogatepass")).hex() for key, text in texts.items()}
 
 
-def _lines_if_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts) -> Lines | None:
+def _lines_if_alike(
+    grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts, learnt: Collection[str]
+) -> Lines | None:
     """Where lines are now, if all answers are the same but for lines, and these have kept their order."""
     moved: dict[int, int] = {}
     opened = grounds.opened.get(old.path, {})
@@ -213,7 +311,7 @@ def _lines_if_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: Fil
     for key, (first, last) in was_at.items():
         moved.update(zip(range(first, last + 1), range(is_at[key][0], is_at[key][1] + 1), strict=True))
     try:
-        for was, is_, are_lines in _answers(grounds, asked, old, new):
+        for was, is_, are_lines in _answers(grounds, asked, old, new, learnt):
             for above, below in _lines(was, is_, are_lines):
                 if moved.setdefault(above, below) != below:
                     return None
@@ -224,13 +322,12 @@ def _lines_if_alike(grounds: Grounds, asked: list[Any], old: FileFacts, new: Fil
 
 
 def _answers(
-    grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts
+    grounds: Grounds, asked: list[Any], old: FileFacts, new: FileFacts, learnt: Collection[str]
 ) -> Iterator[tuple[object, object, bool]]:
     """The answers of a file's old facts and of its new ones; whether numbers are lines."""
     # Late, like all that a run needs only when something has changed.
     from dynamo_lint.program.dependencies import ALL, answered
     from dynamo_lint.program.scopes import TABLES
-    from dynamo_lint.program.tables import READINGS, tables_of
 
     for name in ("module", "is_package", "is_script", "stars"):
         yield getattr(old, name), getattr(new, name), False
@@ -246,16 +343,30 @@ def _answers(
             yield from ((was.get(name), is_.get(name), True) for name in names)
         else:
             yield from ((answered(was, name), answered(is_, name), name in _LINES) for name in names)
+    yield from _rows(grounds, (old,), (new,), learnt)
+
+
+def _rows(
+    grounds: Grounds, old: Sequence[FileFacts], new: Sequence[FileFacts], learnt: Collection[str]
+) -> Iterator[tuple[object, object, bool]]:
+    """The rows of the tables of all files that were asked for, from old facts and from new ones."""
+    from dynamo_lint.program.dependencies import ALL, answered
+    from dynamo_lint.program.tables import READINGS, tables_of
+
     for reading in READINGS:
         if grounds.everywhere.keys().isdisjoint(reading.tables):
             continue
-        before, now = tables_of((old,), reading), tables_of((new,), reading)
+        before, now = tables_of(old, reading), tables_of(new, reading)
         for table in reading.tables:
             names = grounds.everywhere.get(table, ())
             if table in grounds.tested and not now[table].keys() <= set(grounds.tested[table]):
                 raise _Different  # it is not known how a new name would be tested
-            wanted = before[table].keys() | now[table].keys()
-            for name in wanted if ALL in names else wanted.intersection(names):
+            untested = grounds.untested.get(table)
+            if untested is not None and not now[table].keys().isdisjoint((*untested, *learnt)):
+                raise _Different  # nor is it of what the project knows, but nobody used
+            wanted, tests = before[table].keys() | now[table].keys(), grounds.tests.get(table, ())
+            asked = set(names).union(name for name in wanted for test in tests if answered(name, test))
+            for name in wanted if ALL in names else wanted & asked:
                 yield before[table].get(name), now[table].get(name), True
 
 

@@ -10,7 +10,15 @@ from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
 from dynamo_lint.run.reading import Content, facts_at
-from dynamo_lint.run.reuse import Basis, Grounds, Recent, recorded_of_files, relocated, still_holds
+from dynamo_lint.run.reuse import (
+    Basis,
+    Grounds,
+    Recent,
+    recorded_of_files,
+    relocated,
+    still_holds,
+    tells_of_moved,
+)
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
@@ -73,8 +81,11 @@ def _kept(store: Store, basis: Basis, content: Content, sources: Sources, codec:
         kept = asked_at(basis.verdict)
         why = Codec(Grounds).decode(asked_at(basis.grounds))
         moved = still_holds(basis, why, kept, content.keys, sources, facts_of, asked_at)
-        if moved is not None:
-            return codec.encode(relocated(codec.decode(kept), moved)) if moved else kept
+        if not moved:
+            return None if moved is None else kept
+        whole = codec.decode(kept)
+        if not tells_of_moved(whole, moved):
+            return codec.encode(relocated(whole, moved))
     except (AttributeError, ImportError, KeyError, TypeError, ValueError, BadData):
         pass  # as good as none
     return None

@@ -389,7 +389,7 @@ def _callers(project: Project, reach: Reach) -> Iterator[FunctionRef]:
         path, _, called = name.rpartition(":")
         return reach.may_be_called(ir.Name(called), path)
 
-    yield from project.screened("methods called", is_method)
+    yield from project.screened_if_known("methods called", is_method)
     yield from project.screened("names called", is_function)
     yield from project.named("else called").get("", ())
 

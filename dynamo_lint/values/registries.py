@@ -13,6 +13,7 @@ from dynamo_lint import knowledge
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, CallSite, Constant, Expr, Import, Name
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import arguments_of
+from dynamo_lint.program.dependencies import question
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef, Symbol
 from dynamo_lint.values.model import ClassValue, Context, FunctionValue, ValueSet
@@ -118,6 +119,7 @@ def of_sort(dotted: str, sort: str) -> Place:
     return Place("", f"{dotted.partition('.')[0]}:{sort}")
 
 
+@question
 def registers(name: str) -> bool:
     """Whether what is called so puts something into a registry; a module's hooks and buffers are in none."""
     return name.startswith("register") and not name.endswith(_OF_MODULES)

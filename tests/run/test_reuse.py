@@ -145,6 +145,7 @@ def edited(
         ("def total(self)", "def total(self, block=None)"),
         ("result = 0", "result = 0\n        first = result"),
         ("return result", "return Table(result)"),
+        ("return result", "self.rows.unheard_of()\n        return result"),
     ],
 )
 def test_an_edit_of_a_cold_file_that_answers_as_before_is_not_judged(
@@ -160,6 +161,8 @@ def test_an_edit_of_a_cold_file_that_answers_as_before_is_not_judged(
         ("cold.py", "LIMIT = 10", 'LIMIT = 10\nif __name__ == "__main__":\n    print(LIMIT)'),
         ("cold.py", "LIMIT = 10", "import model\nmodel.Block().steps = 3"),
         ("cold.py", "LIMIT = 10", "from model import Block\n\n\nclass Wider(Block):\n    scale = 2.0\n"),
+        ("cold.py", "return result", "self.rows.scale()\n        return result"),
+        ("cold.py", "return result", "self.unheard = len\n        self.unheard('a')\n        return result"),
         ("cold.py", "result = 0", "rows = self.rows\n        rows.steps = result = 0"),
         (
             "cold.py",
@@ -205,14 +208,14 @@ class Row(torch.nn.Module):
 @pytest.mark.parametrize(
     ("old", "new", "times"),
     [
-        ("return done", "print(rows)\n    return done", 1),
+        ("return done", "print(rows)\n    return done", 0),
         ("return done", "other = [rows, 4]\n    return done", 0),
         ("return done", "fn(rows, 4)\n    return done", 1),
         ("fn(rows, 3)", "fn(rows, rows)", 1),
-        ("return found", "print(text)\n    return found", 1),
+        ("return found", "print(text)\n    return found", 0),
         ("return found", "torch.compile(text)\n    return found", 1),
         ('re.compile("[a-z]+")', "torch.compile(text)", 1),
-        ("self.first = 1", "print(block)\n        self.first = 1", 1),
+        ("self.first = 1", "print(block)\n        self.first = 1", 0),
     ],
 )
 def test_of_an_eager_function_only_the_calls_that_may_run_compiled_code_count(
@@ -382,6 +385,29 @@ def test_a_configuration_of_code_that_builds_nothing_is_not_even_looked_for(
     assert (len(judged), looked) == (1, [])
 
 
+UNRELATED = {
+    "empty": "",
+    "a function": "def second(first):\n    return [first][0]\n",
+    "a function that calls libraries": "import json\n\ndef second(text):\n    return json.loads(text)\n",
+    "a comment": "# nothing else\n",
+}
+ASKED = {
+    "a module that is imported": ("helpers.py", "def scaled(x):\n    return x\n"),
+    "one that Python has": ("random.py", "def random():\n    return 4\n"),
+    "a folder": ("model/more.py", ""),
+    "a package": ("__init__.py", ""),
+    "a script": ("run.py", "if __name__ == '__main__':\n    print('on')\n"),
+    "a use": ("more.py", "from model import Block\n\nBlock().scale = 2\n"),
+    "a declaration": ("more.py", "# dynamo-lint: region\ndef step(x):\n    return x\n"),
+    "an error": ("more.py", "def step(:\n"),
+}
+COMING = [
+    *(("unrelated.py", text) for text in UNRELATED.values()),
+    *((n, t) for n, t in ASKED.values() if "/" not in n),
+]
+"""Files that random edits bring."""
+
+
 @pytest.mark.parametrize("seed", range(16))
 def test_after_random_edits_of_any_file_the_answer_is_that_of_a_fresh_run(
     project: Path, capsys: pytest.CaptureFixture[str], seed: int
@@ -389,6 +415,14 @@ def test_after_random_edits_of_any_file_the_answer_is_that_of_a_fresh_run(
     chance = random.Random(seed)
     for _ in range(8):
         path = project / chance.choice([*FILES, "cold.py", "train.py"])
+        if chance.random() < 0.2:
+            name, text = chance.choice([*COMING, *((name, None) for name, _ in COMING)])
+            if text is None:
+                (project / name).unlink(missing_ok=True)
+            else:
+                (project / name).write_text(text)
+            assert lint(capsys) == lint(capsys, "--no-cache")
+            continue
         lines = path.read_text().splitlines()
         at = chance.randrange(len(lines))
         match chance.randrange(9):
@@ -507,3 +541,33 @@ def test_the_places_of_a_verdict_move_along_with_the_lines(
     (project / "gefahren-ß.py").write_text(DRIVEN)
     assert "gefahren-ß.py" in found_in(lint(capsys))
     assert edited(project, "gefahren-ß.py", old, new, judged, capsys) == times
+
+
+@pytest.mark.parametrize("text", UNRELATED.values(), ids=UNRELATED)
+def test_a_file_that_nobody_asked_for_comes_and_goes_without_being_judged(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    lint(capsys)
+    (project / "unrelated.py").write_text(text)
+    with_it = lint(capsys)
+    (project / "cold.py").write_text(COLD + "# other content\n")
+    lint(capsys)
+    (project / "unrelated.py").unlink()
+    without_it = lint(capsys)
+    assert len(judged) == 1
+    assert without_it == lint(capsys, "--no-cache")
+    (project / "unrelated.py").write_text(text)
+    assert with_it == lint(capsys, "--no-cache")
+
+
+@pytest.mark.parametrize(("name", "text"), ASKED.values(), ids=ASKED)
+def test_a_file_that_may_change_what_names_mean_is_judged_when_it_comes_and_when_it_goes(
+    project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], name: str, text: str
+) -> None:
+    (project / "train.py").write_text(f"import random\nfrom helpers import scaled\n{TRAIN}")
+    before = lint(capsys)
+    (project / name).parent.mkdir(exist_ok=True)
+    (project / name).write_text(text)
+    assert lint(capsys) == lint(capsys, "--no-cache")
+    (project / name).unlink()
+    assert lint(capsys) == lint(capsys, "--no-cache") == before
