@@ -197,7 +197,7 @@ def _hazards(
         compiled
         or practice_of(project)
         or environment_writes(project)
-        or any(file.launcher is not None for file in project.files.values())
+        or project.launchers
         or records(project)
         or any(True for _ in late_caches(project))
     )

@@ -192,8 +192,8 @@ def _leave_others_alone(paths: Collection[str], others: Collection[str]) -> bool
 
 
 def _readable(file: FileFacts | None) -> FileFacts:
-    """The facts of a file, if they can be had and it could be read."""
-    if file is None or file.error is not None:
+    """The facts of a file of code, if they can be had and it could be read."""
+    if file is None or file.error is not None or file.launcher is not None:
         raise _Different
     return file
 

@@ -39,9 +39,7 @@ def launchers_of(project: Project) -> dict[str, Launcher]:
     """The launchers of a project by path, without those of tests and of pipelines that try code out."""
     if "launchers" not in project.memo:
         project.memo["launchers"] = {
-            path: file.launcher
-            for path, file in project.files.items()
-            if file.launcher is not None and not is_rehearsed(path)
+            path: launcher for path, launcher in project.launchers.items() if not is_rehearsed(path)
         }
     return project.memo["launchers"]  # type: ignore[return-value]
 
@@ -71,7 +69,7 @@ class _Reading:
 
     def __init__(self, project: Project) -> None:
         self._launchers = launchers_of(project)
-        code = [path for path, file in project.files.items() if file.is_code]
+        code = [path for path, file in project.files.items() if file.is_code] if self._launchers else []
         self._known = [*code, *self._launchers]
         self._code = frozenset(code)
         self._targets = [

@@ -28,7 +28,7 @@ class Block(torch.nn.Module):
         self.steps = 0
         self.scale = 1.0
 
-    def forward(self, x):
+    def forward(self, x):  # in bfloat16, so that no fix is safe, and none asks who is handed a block
         self.steps += 1
         return x * self.steps * self.scale
 """
