@@ -75,6 +75,10 @@ class Calls(Library):
                 keywords |= {key: held for key, held in value.items() if isinstance(key, str)}
         if isinstance(node.func, ast.Attribute):
             self.around(node.func.attr, function, arguments, site)
+            owner = owner_of(function) if self.trace is not None else None
+            if self.trace is not None and owner is not None and _is_skipped(owner, node.func.attr, function):
+                self.breaking(self.trace, "DYN411", self.current)
+                return self.apart(self.trace, function, arguments, keywords, site)
         return self.invoke(function, arguments, keywords, site)
 
     def _passes_on(self, node: ast.Call, frame: Frame) -> bool:
@@ -93,10 +97,7 @@ class Calls(Library):
         return starred == {part.name for part in parameters if part.kind in {"vararg", "kwarg"}}
 
     def around(self, name: str, function: object, arguments: list[object], site: Site) -> None:
-        """Notice `module.forward(x)` of a module that is compiled in place, and methods that Dynamo skips."""
-        owner = owner_of(function)
-        if owner is not None and _is_skipped(owner, name, function):
-            self.end_graph("DYN411")
+        """Notice `module.forward(x)` of a module that is compiled in place."""
         if name in SPECIAL and isinstance(function, Closure):
             receiver = function.receiver or (arguments[0] if arguments else None)
             if isinstance(receiver, Object) and receiver.compiled is not None:
@@ -206,9 +207,7 @@ class Calls(Library):
         trace = self.trace
         doubted = hidden or self.doubt
         if trace is not None and trace.frames and not doubted and (trace.version, edge) in self.splits.apart:
-            if self.can_resume(trace):
-                return self._apart(trace, closure, arguments, keywords, site or self.current)
-            self.split()
+            return self.apart(trace, closure, arguments, keywords, site or self.current)
         body = self.bodies.of(closure.where)
         endless = self.doubt > 0 and self.active[closure.where] >= RECURSION
         if body is None or self.depth >= DEEPEST or endless:
@@ -262,21 +261,24 @@ class Calls(Library):
             return False
         return not self.cache_of(closure, call).left
 
-    def _apart(
+    def apart(
         self,
         trace: Trace,
-        closure: Closure,
+        function: object,
         arguments: list[object],
         keywords: dict[str, object],
         site: Site,
     ) -> object:
-        """Call a function in which the graph breaks: the frame around it ends there, and is resumed."""
+        """Call a function before which the graph ends: the frame around it is resumed behind that."""
+        if not self.can_resume(trace):
+            self.split()
+            return self.invoke(function, arguments, keywords, site)
         given = [self.use_raw(self.kept(one)) for one in arguments]
         named = {name: self.use_raw(self.kept(one)) for name, one in keywords.items()}
         self.leave_frame(trace)
         self.under, before = trace.compile, self.under
         try:
-            result = self.run(closure, given, named, site)
+            result = self.invoke(function, given, named, site)
         finally:
             self.under = before
         self.resume_frame(trace)

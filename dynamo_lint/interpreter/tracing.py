@@ -12,6 +12,7 @@ from dynamo_lint.interpreter.guards import (
     LENGTH,
     GraphBreak,
     Guard,
+    Trace,
     Write,
     dtype_of,
     gradient_of,
@@ -185,13 +186,16 @@ class Tracing(Stage):
 
     def end_graph(self, code: str, site: Site | None = None) -> None:
         """Note that Dynamo cannot go on at a site, or at the current line, which a rule is about."""
-        trace, site = self.trace, site or self.current
-        if trace is not None:
-            made = GraphBreak(code, site, trace.called, trace.cache.unit, self.doubt > 0, trace.compile)
-            before = self.breaks.get(site.place)
-            if before is None or before.doubt:
-                self.breaks[site.place] = made
+        if self.trace is not None:
+            self.breaking(self.trace, code, site or self.current)
             self.split()
+
+    def breaking(self, trace: Trace, code: str, site: Site) -> None:
+        """Note that a graph ends at a site."""
+        made = GraphBreak(code, site, trace.called, trace.cache.unit, self.doubt > 0, trace.compile)
+        before = self.breaks.get(site.place)
+        if before is None or before.doubt:
+            self.breaks[site.place] = made
 
     def split(self) -> None:
         """End the graph at the current line: what is behind it is compiled apart, where that is known."""

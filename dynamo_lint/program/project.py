@@ -62,9 +62,7 @@ class Project:
         self.memo: dict[object, object] = {}
         self.code = tuple(path for path, file in files.items() if file.is_code)
         """All files of code; who searches them notes for what."""
-        self.launchers = {
-            path: file.launcher for path, file in files.items() if file.launcher is not None
-        }
+        self.launchers = {path: file.launcher for path, file in files.items() if file.launcher is not None}
         """All launchers: whatever changes in one of them is judged again."""
         self._order = {path: number for number, path in enumerate(files)}
         tables = Tables(files, notes, gathered)
