@@ -9,6 +9,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.index.ir import Choice, Constant
 from dynamo_lint.program.refs import Position
 from dynamo_lint.rules.base import (
+    ONCE,
     Claim,
     Context,
     Rule,
@@ -223,7 +224,7 @@ def _literals(site: Outside) -> frozenset[str]:
 def _cost(found: _Rebinding, limit: int) -> str:
     if found.effect == "storm":
         return storm(limit, per="new value")
-    return costs(found.effect, found.entries, limit, "one extra compile, at the first change")
+    return costs(found.effect, found.entries, limit, ONCE)
 
 
 def _advice_on_rebinding(state: AttributeState, found: _Rebinding) -> str:

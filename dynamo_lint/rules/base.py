@@ -296,6 +296,9 @@ def bounded(entries: int, unit: str = "value") -> str:
     return f"one compiled version per {unit}, {entries} in all"
 
 
+ONCE = "one extra compile, at the first change"
+
+
 def costs(
     effect: str, entries: int | None, limit: int, once: str, each: str = "value", who: str = "it"
 ) -> str:

@@ -25,7 +25,7 @@ from dynamo_lint.interpreter.model import (
 from dynamo_lint.interpreter.tracing import GIVEN
 from dynamo_lint.program.item_path import ANY_ITEM
 from dynamo_lint.program.refs import ClassRef
-from dynamo_lint.rules.base import Claim, Context, Rule, bounded, costs
+from dynamo_lint.rules.base import ONCE, Claim, Context, Rule, bounded, costs
 from dynamo_lint.rules.guard_filters import OF_LIBRARIES, as_stale
 from dynamo_lint.rules.interpreted import stated, unit_name
 from dynamo_lint.rules.pure_caches import is_pure_cache
@@ -191,7 +191,7 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
     ) >= context.recompile_limit
     library = isinstance(last.holder, Object) and isinstance(last.holder.kind, str)
     limit, each = context.recompile_limit, "instance" if effect == "per-instance" else "value"
-    cost = costs(effect, entries, limit, "one extra compile, at the first change", each)
+    cost = costs(effect, entries, limit, ONCE, each)
     cost += f"; the limit is {limit}" if entries is not None and entries > limit else ""
     words = knowledge.table("recompiles")[rule.code]
     before, now = last.guard.expected, last.now
@@ -493,8 +493,10 @@ def _counted(known: Finding, told: Seen) -> Finding:
         return replace(known, severity="note")
     if known.effect != "storm" or count is None or count > told.limit:
         return known
-    cost, severity = bounded(count), "note" if known.severity == "note" else "warning"
-    return replace(known, effect="per-value", entries=count, cost=cost, severity=severity)
+    once = count == 2
+    effect, cost = ("once", ONCE) if once else ("per-value", bounded(count))
+    severity = "note" if once or known.severity == "note" else "warning"
+    return replace(known, effect=effect, entries=count, cost=cost, severity=severity)
 
 
 def _is_same(known: Finding, shown: Finding) -> bool:

@@ -461,6 +461,36 @@ def drive():
         yield from fit(factor, rounds)
 
 
+# %% a step that a schedule has wrapped, with a count that it keeps in the group
+class Ticks(torch.optim.Optimizer):
+    def __init__(self, params, lr=0.1):
+        super().__init__(params, dict(lr=lr, ticks=0))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            group["ticks"] += 1  # expect: DYN101 per-value
+            for p in group["params"]:
+                p.add_(p.grad, alpha=-group["lr"] / group["ticks"])
+
+
+def drive():
+    model = nn.Linear(4, 4)
+    optimizer = Ticks(model.parameters())
+    schedule = torch.optim.lr_scheduler.ConstantLR(optimizer)
+
+    def update():
+        optimizer.step()  # expect: DYN411 break
+
+    step = torch.compile(update)
+    for _ in range(12):
+        loss = model(X).sum()
+        loss.backward()
+        step()
+        yield loss.detach()
+    schedule.last_epoch = 1
+
+
 # %% a list that a plain object with a compiled method grows
 class Runner:
     def __init__(self):
