@@ -402,6 +402,15 @@ def base(paths: Sequence[Path], given: Collection[Path] = ()) -> Path:
         raise DiscoveryError("the paths are on different drives; lint one drive at a time") from None
 
 
+def _errors(walks: Iterable[Walked], too_large: Collection[str], top: str) -> Iterator[FileError]:
+    """The folders that cannot be listed, and the files that are too large, as errors."""
+    unlistable = {(_relative(folder, top), why) for walk in walks for folder, why in walk.unlistable}
+    for path, why in sorted(unlistable):
+        yield FileError(path, 1, f"this folder cannot be listed: {why}")
+    for file in sorted(too_large):
+        yield _too_large(_relative(file, top))
+
+
 def discover(
     paths: Sequence[Path],
     exclude: Excluded,
@@ -420,16 +429,14 @@ def discover(
         raise DiscoveryError(f"{device}: is a device, not a file; `-` reads stdin")
     given |= {path: _piped(path) for path in paths if path not in given and path.is_fifo()}
     named = [_absolute(path) for path in paths]
-    folders = [path for path in named if path.is_dir()]
-    single = [path for path in named if not path.is_dir()]
     repositories = Repositories()
-    if force_exclude:
-        folders = [path for path in folders if not _left_out(path, excludes, repositories)]
-        single = [path for path in single if not _left_out(path, excludes, repositories)]
+    wanted = [path for path in named if not (force_exclude and _left_out(path, excludes, repositories))]
+    folders = [path for path in wanted if path.is_dir()]
+    single = [path for path in wanted if not path.is_dir()]
     within = {path: files.project_above(path.parent) for path in single if path.name != NAMELESS.name}
     projects = {project for project in within.values() if project is not None}
     texts = {_absolute(path): text for path, text in given.items()}
-    alone = [path for path, project in within.items() if project is None]
+    alone = (path for path, project in within.items() if project is None)
     beside = {file for path in alone for file in _beside(path, texts.get(path), excludes)}
     tops = _tops([*folders, *projects], single)
     walks = {folder: _walk(folder, excludes, repositories, tops) for folder in {*folders, *projects}}
@@ -447,7 +454,6 @@ def discover(
     top = os.path.join(root, "")
     passed_over = {file for walk in walks.values() for file in walk.passed_over} - reported
     outside = {file for walk in walks.values() for file in walk.outside} - reported
-    unlistable = {(_relative(folder, top), why) for walk in walks.values() for folder, why in walk.unlistable}
     too_large = {file for folder in folders for file in walks[folder].passed_over} - reported
     return Discovered(
         root=root,
@@ -455,10 +461,7 @@ def discover(
         reported=frozenset(_relative(file, top) for file in reported),
         passed_over=tuple(sorted(_relative(file, top) for file in passed_over)),
         outside=tuple(sorted(_relative(file, top) for file in outside)),
-        errors=(
-            *(FileError(path, 1, f"this folder cannot be listed: {why}") for path, why in sorted(unlistable)),
-            *(_too_large(_relative(file, top)) for file in sorted(too_large)),
-        ),
+        errors=tuple(_errors(walks.values(), too_large, top)),
         given={_relative(str(path), top): text for path, text in texts.items()},
         settings=partial(_settings, tuple(walks.values()), top),
         named=tuple(named),
@@ -615,6 +618,18 @@ def _is_own(path: str, tops: tuple[str, ...], endings: tuple[str, ...]) -> bool:
     return real.endswith(endings) and files.inside(real, tops)
 
 
+def _looked_at(entry: os.DirEntry[str]) -> tuple[bool, bool, int] | None:
+    """Whether an entry is a folder, whether it is a launcher, its size in bytes; None if it is no code."""
+    try:
+        is_folder = entry.is_dir()
+        starts = not is_folder and not entry.name.endswith(CODE) and kind_of(entry.name) != ""
+        if not is_folder and not ((starts or entry.name.endswith(CODE)) and entry.is_file()):
+            return None
+        return is_folder, starts, 0 if is_folder else entry.stat().st_size
+    except OSError:
+        return None  # gone by now, or a link to itself
+
+
 def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tuple[str, ...]) -> Walked:
     """All code below a folder; links to folders come last, so that files keep their real names."""
     top = str(folder)
@@ -652,16 +667,10 @@ def _walk(folder: Path, excludes: Ignores, repositories: Repositories, tops: tup
         searched.append((here, omissions))
         configured += [here] if any(entry.name in files.CONFIGURATIONS for entry in entries) else []
         for entry in entries:
-            try:
-                is_folder = entry.is_dir()
-                starts = not is_folder and not entry.name.endswith(CODE) and kind_of(entry.name) != ""
-                if not is_folder and not ((starts or entry.name.endswith(CODE)) and entry.is_file()):
-                    continue
-                size = 0 if is_folder else entry.stat().st_size
-            except OSError:
-                continue  # gone by now, or a link to itself
-            if omissions.match(entry.path, is_folder):
+            looked_at = _looked_at(entry)
+            if looked_at is None or omissions.match(entry.path, looked_at[0]):
                 continue
+            is_folder, starts, size = looked_at
             if starts:
                 if size <= LARGEST_SETTINGS and (not entry.is_symlink() or _is_own(entry.path, tops, ("",))):
                     launchers.append(entry.path)

@@ -135,7 +135,7 @@ def _fixed(finding: Finding, bench: Workbench) -> Finding:
 
 
 def _tried(fixer: Fixer, finding: Finding, bench: Workbench) -> Fix | str:
-    """What a fixer makes of a finding, or why it makes nothing of it."""
+    """The fix that a fixer makes of a finding, or why it makes none of it."""
     try:
         return fixer(finding, bench)
     except Unclear as why:

@@ -63,7 +63,7 @@ class Plan:
     flows: tuple[Flow, ...]
     """The ways of the value through compiled code."""
     silenced: tuple[Edit, ...]
-    """What keeps decisions that only write messages out of compiled code."""
+    """The edits that keep decisions which only write messages out of compiled code."""
     unlisted: str | None
     """Why it must be a plain tensor, which `buffers()` does not give; None for a buffer."""
 
@@ -215,7 +215,7 @@ def _plan(
     states: list[AttributeState],
     given: Kind | None = None,
 ) -> Plan:
-    """What a rewrite needs; `given` is the kind that every instance is made with."""
+    """The parts of a rewrite; `given` is the kind that every instance is made with."""
     init = place_of(bench, declared_in)
     default = default_of(bench, declared_in, name, init)
     family = family_of(bench, declared_in, name, default=default)

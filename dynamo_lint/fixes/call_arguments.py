@@ -33,7 +33,7 @@ def as_tensor(finding: Finding, bench: Workbench) -> Fix:
 
 
 def _passed(finding: Finding, bench: Workbench, assume: bool) -> tuple[str, list[Edit]]:
-    """What passes the number as a tensor; raises Unclear where compiled code needs the number."""
+    """The edits that pass the number as a tensor; raises Unclear where compiled code needs the number."""
     file, call = bench.call_at(finding.span)
     passed = [
         one

@@ -97,10 +97,7 @@ def _follow(
                     return
                 seen.add(above)
                 if judge.is_tensor(above):
-                    yield _Step("meets", above)
-                    # A number is divided by a tensor through its reciprocal, and has powers of its own.
-                    if isinstance(op, ast.Pow) or (isinstance(op, ast.Div) and child is above.left):
-                        yield _Step("rounded", above)
+                    yield from _meets(above, child)
                     return
                 if any(_is_sequence(judge, one) for one in (above.left, above.right)):
                     raise _refuse(judge, above, "repeats something that often")
@@ -113,9 +110,7 @@ def _follow(
             case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute()):
                 yield _Step("builtins", above)
             case ast.Compare(left, [op], [right]) if isinstance(op, ORDER):
-                other = right if child is left else left
-                plain = isinstance(other, ast.Constant) or _is_whole(judge, other)
-                if not (whole and plain):
+                if not (whole and _is_plain(judge, right if child is left else left)):
                     yield _Step("rounded", above)
                 boolean = True
                 yield _Step("leaves", above)
@@ -126,27 +121,41 @@ def _follow(
                 whole = whole and _is_whole(judge, limit)
                 yield _Step("builtins", above)
             case ast.Call() if child is not above.func and _takes_tensors(judge, above, boolean):
-                yield _Step("meets", above)
-                if isinstance(above.func, ast.Attribute) and above.func.attr == "pow":
-                    yield _Step("rounded", above)
+                yield from _meets(above, child)
                 return
             case ast.Assign(targets=[ast.Name(id=local)]) | ast.AnnAssign(target=ast.Name(id=local)):
                 yield _Step("leaves", above)
-                way = judge.file.scope(above), local, boolean
-                if way not in seen:
+                if (way := (judge.file.scope(above), local, boolean)) not in seen:
                     seen.add(way)
                     yield from _follow_local(judge, above, local, name, boolean, seen, whole)
                 return
             case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, allowed):
-                if not judge.is_tensor(above.target):
-                    raise _refuse(judge, above, "adds it to something that may be a number")
-                yield _Step("meets", above)
-                return
+                if judge.is_tensor(above.target):
+                    return (yield _Step("meets", above))
+                raise _refuse(judge, above, "adds it to something that may be a number")
             case ast.Assign(targets=[ast.Attribute(attr=attr)]) if attr == name:
                 return
             case _:
                 raise _refuse(judge, above, "needs it as a Python number")
         child = above
+
+
+def _meets(node: ast.BinOp | ast.Call, child: ast.AST) -> Iterator[_Step]:
+    """The steps of a number that meets a tensor in an operation or a call.
+
+    A number is divided by a tensor through its reciprocal, and has powers of its own.
+    """
+    yield _Step("meets", node)
+    match node:
+        case ast.BinOp(op=ast.Pow()) | ast.Call(func=ast.Attribute(attr="pow")):
+            yield _Step("rounded", node)
+        case ast.BinOp(left, op=ast.Div()) if child is left:
+            yield _Step("rounded", node)
+
+
+def _is_plain(judge: Judge, node: ast.expr) -> bool:
+    """Whether a number is a constant, or an integer."""
+    return isinstance(node, ast.Constant) or _is_whole(judge, node)
 
 
 def _follow_local(

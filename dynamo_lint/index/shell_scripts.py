@@ -41,7 +41,7 @@ _DEEPEST = 4
 
 @dataclass(slots=True)
 class State:
-    """What holds at one place of a launcher."""
+    """The variables and words that hold at one place of a launcher."""
 
     local: dict[str, str | None] = field(default_factory=dict)
     """The values of all names; None where only a run tells."""
@@ -391,7 +391,7 @@ class Shell:
                 return
 
     def _env(self, words: list[str], start: int, end: int) -> list[str]:
-        """What follows `env -i -u X A=b`."""
+        """The words that follow `env -i -u X A=b`."""
         while words and (words[0].startswith("-") or ASSIGNS.fullmatch(words[0])):
             word = words.pop(0)
             if one := ASSIGNS.fullmatch(word):
@@ -446,7 +446,7 @@ class Shell:
                 return
 
     def _python(self, words: list[str], start: int, end: int, ranks: bool) -> Iterator[Launch]:
-        """What `python -u train.py` and `python -m pkg.train` run."""
+        """The programs that `python -u train.py` and `python -m pkg.train` run."""
         while words:
             word = expanded(words.pop(0), self.state)
             if word == "-m" and words:

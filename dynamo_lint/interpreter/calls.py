@@ -18,6 +18,7 @@ from dynamo_lint.interpreter.model import (
     Closure,
     CompileCall,
     Decorated,
+    Edge,
     Either,
     External,
     Failed,
@@ -75,8 +76,12 @@ class Calls(Library):
                 keywords |= {key: held for key, held in value.items() if isinstance(key, str)}
         if isinstance(node.func, ast.Attribute):
             self.around(node.func.attr, function, arguments, site)
-            owner = owner_of(function) if self.trace is not None else None
-            if self.trace is not None and owner is not None and _is_skipped(owner, node.func.attr, function):
+            holder = owner_of(function) if self.trace is not None else None
+            if (
+                self.trace is not None
+                and holder is not None
+                and _is_skipped(holder, node.func.attr, function)
+            ):
                 self.breaking(self.trace, "DYN411", self.current)
                 return self.apart(self.trace, function, arguments, keywords, site)
         return self.invoke(function, arguments, keywords, site)
@@ -149,7 +154,7 @@ class Calls(Library):
         return UNKNOWN
 
     def _one_of(self, results: list[object]) -> object:
-        """What all of some results are; not known if they differ."""
+        """The value that all of some results have; not known if they differ."""
         first, *others = results
         if all(isinstance(one, Tensor) for one in results):
             shapes = [one.shape for one in results if isinstance(one, Tensor)]
@@ -208,6 +213,18 @@ class Calls(Library):
         doubted = hidden or self.doubt
         if trace is not None and trace.frames and not doubted and (trace.version, edge) in self.splits.apart:
             return self.apart(trace, closure, arguments, keywords, site or self.current)
+        return self._execute(closure, arguments, keywords, site, edge)
+
+    def _execute(
+        self,
+        closure: Closure,
+        arguments: list[object],
+        keywords: dict[str, object],
+        site: Site | None,
+        edge: Edge,
+    ) -> object:
+        """Run the statements of a function in a frame of its own."""
+        hidden = closure.disabled or closure.operator
         body = self.bodies.of(closure.where)
         endless = self.doubt > 0 and self.active[closure.where] >= RECURSION
         if body is None or self.depth >= DEEPEST or endless:

@@ -931,7 +931,7 @@ def function_of(frame: Frame) -> Frame:
 
 
 def _filed(key: object, items: dict[object, object]) -> object:
-    """What a key is filed under: itself, or what stands for an object or for one that is not known."""
+    """The key that something is filed under: itself, or one that stands for an object or the unknown."""
     if is_key(key):
         return key
     return id(key) if isinstance(key, Object | Closure) else unknown_key(items)

@@ -747,11 +747,8 @@ class Library(Compiled):
         module, _, name = dotted.rpartition(".")
         if self.trace is not None and (computed := self._calculated(dotted, arguments)) is not MISSING:
             return computed
-        if module == "operator" and len(arguments) == 2:
-            if name in _BY_FUNCTION:
-                return self.binary(arguments[0], _BY_FUNCTION[name], arguments[1])
-            if name == "getitem":
-                return self.item(*arguments)
+        if module == "operator" and (made := self._operated(name, arguments)) is not MISSING:
+            return made
         if dotted in {"builtins.isinstance", "builtins.callable"}:
             arguments = [self.typed(one) for one in arguments]
         elif name not in _TAKING_SOURCES:
@@ -797,15 +794,26 @@ class Library(Compiled):
                 return (part for one in self.each(first) for part in self.each(one))
             case "itertools", _ if not keywords:
                 return self._endless(name, first, arguments)
-            case "random" | "numpy.random", "randint" | "randrange":
-                known = [one for one in arguments if isinstance(one, int)]
-                return self._drawn(known) if len(known) == len(arguments) else UNKNOWN
-            case "random" | "numpy.random", "choice" if isinstance(first, list | tuple) and first:
-                self.draws += 1
-                return first[self.draws % len(first)]
+            case "random" | "numpy.random", "randint" | "randrange" | "choice":
+                return self._picked(name, arguments)
             case "os" | "os.environ", _:
                 return self._environment(name, arguments, site)
         return self._standard(module, name, arguments, keywords, site)
+
+    def _operated(self, name: str, arguments: list[object]) -> object:
+        """The value of a function of `operator` that takes two operands; MISSING if it is none."""
+        if len(arguments) == 2 and name in _BY_FUNCTION:
+            return self.binary(arguments[0], _BY_FUNCTION[name], arguments[1])
+        return self.item(*arguments) if len(arguments) == 2 and name == "getitem" else MISSING
+
+    def _picked(self, name: str, arguments: list[object]) -> object:
+        """A random number, or a random element of a sequence."""
+        first = arguments[0] if arguments else UNKNOWN
+        if name == "choice":
+            self.draws += 1
+            return first[self.draws % len(first)] if isinstance(first, list | tuple) and first else UNKNOWN
+        known = [one for one in arguments if isinstance(one, int)]
+        return self._drawn(known) if len(known) == len(arguments) else UNKNOWN
 
     def _calculated(self, dotted: str, arguments: list[object]) -> object:
         """The symbol that a function of Python makes of symbols; MISSING if it takes them as constants."""
@@ -862,13 +870,8 @@ class Library(Compiled):
             case "collections", "deque":
                 return [*islice(self.each(first), LONGEST)] if arguments and not keywords else UNKNOWN
             case "builtins", "dict":
-                return (
-                    dict(keywords)
-                    if not arguments
-                    else first | keywords
-                    if isinstance(first, dict)
-                    else UNKNOWN
-                )
+                known = first if arguments else {}
+                return known | keywords if isinstance(known, dict) else UNKNOWN
             case "builtins", "staticmethod":
                 return Static(first)
             case "functools", "wraps" | "lru_cache" | "cache" | "singledispatch":

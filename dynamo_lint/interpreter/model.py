@@ -113,7 +113,7 @@ class Elements(dict[object, object]):
 
 
 class Uncounted(Iterator[object]):
-    """What a loop counts of which nobody knows how long it is: its first rounds, and some later ones."""
+    """The count of a loop of which nobody knows how long it is: its first rounds, and some later ones."""
 
     __slots__ = ("_first", "_last", "_later", "_pairs")
 

@@ -130,8 +130,7 @@ def explain(
                 costs[line].values = costs[line].values or _values(told, source)
         if any(places.moved(*_logged(one, frame)) for record in told for one in record.checks.values()):
             notes.add("sources-moved")
-    if any(places.moved(one.path, one.line, one.text) for one in job.breaks):
-        notes.add("sources-moved")
+    notes |= {"sources-moved" for one in job.breaks if places.moved(one.path, one.line, one.text)}
     broken_elsewhere = _add_breaks(costs, job.breaks, join)
     explained = {frame for cost in costs.values() if cost.limits for frame in cost.frames}
     causes = sorted(

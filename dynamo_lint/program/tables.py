@@ -344,7 +344,7 @@ def _listed(file: FileFacts, listed: Table) -> None:
 def _itself(
     file: FileFacts, files: Table, modules: Table, scripts: Table, classes: Table, marked: Table
 ) -> None:
-    """What a file is called, and by what it may be imported; its folder, if it is a script; what it has."""
+    """Enter a file: its name, what it may be imported by, its folder if it is a script, what it has."""
     folder, _, name = file.path.rpartition("/")
     files[file.path].append(True)
     tail = folder.rpartition("/")[2] if file.is_package else name.rpartition(".")[0] or name

@@ -11,7 +11,7 @@ from dynamo_lint import files
 from dynamo_lint.config import Settings
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.discovery import Discovered
-from dynamo_lint.findings import Finding, Fix
+from dynamo_lint.findings import FileError, Finding, Fix
 from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.levels import Level, levels_of
 from dynamo_lint.lintrules import LINT_RULES
@@ -83,10 +83,7 @@ def check(
     outside -= found.reported | found.heard
     unfinished = Counter(one.code for one in heard.raw)["DYN906"] - Counter(one.code for one in new)["DYN906"]
     started = found.heard.intersection(one.span.path for one in new)
-    ordered, errors = sorted(new, key=position), judged.errors
-    if any(map(is_notebook, found.files)):
-        ordered = [told_by_cells(one, sources) for one in ordered]
-        errors = tuple(error_told_by_cells(error, sources) for error in errors)
+    ordered, errors = _by_cells(sorted(new, key=position), judged.errors, found, sources)
     return Report(
         root=found.root,
         torch_version=settings.torch_version,
@@ -107,6 +104,16 @@ def check(
         fail_level=settings.fail_level,
         fail_levels={one.span.path: level(one.span.path).fail_level for one in new},
     )
+
+
+def _by_cells(
+    findings: list[Finding], errors: tuple[FileError, ...], found: Discovered, sources: Sources
+) -> tuple[list[Finding], tuple[FileError, ...]]:
+    """Findings and errors, those in notebooks by their cells."""
+    if not any(map(is_notebook, found.files)):
+        return findings, errors
+    told = [told_by_cells(one, sources) for one in findings]
+    return told, tuple(error_told_by_cells(error, sources) for error in errors)
 
 
 def hear(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from dynamo_lint import knowledge
 from dynamo_lint.breaks.frames import breaks, interpreted
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import Call, Display
@@ -27,13 +28,7 @@ from dynamo_lint.values.points_to import evaluate
 CUDA, XLA = "cuda", "xla"
 _GRAPHED = "torch.cuda.make_graphed_callables"
 _CAPTURES = frozenset({"torch.cuda.graph", "torch.cuda.graphs.graph"})
-_STEPS = frozenset(
-    {
-        "torch_xla.core.xla_model.mark_step",
-        "torch_xla.core.xla_model.optimizer_step",
-        "torch_xla.sync",
-    }
-)
+_STEPS = knowledge.names("steps_lazily")
 _WAITS = frozenset({"torch.cuda.synchronize"})
 _LATER = frozenset({"torch_xla.core.xla_model.add_step_closure"})
 """What is handed to these runs behind the step."""
@@ -102,7 +97,7 @@ def _means(project: Project, call: Call, where: FunctionRef, names: frozenset[st
 
 
 def _handed(project: Project, where: FunctionRef, call: Call) -> Iterator[Root]:
-    """What `make_graphed_callables` records: a module or a function, or several of them."""
+    """The callables that `make_graphed_callables` records: a module or a function, or several of them."""
     given = call.arguments[:1] or tuple(value for name, value in call.keywords if name == "callables")
     parts = given[0].items if given and isinstance(given[0], Display) else given
     for part in parts:

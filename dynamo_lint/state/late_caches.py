@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dynamo_lint import knowledge
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Constant, Expr, Name
 from dynamo_lint.program.project import Project
@@ -11,14 +12,7 @@ from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 from dynamo_lint.values.points_to import points_to_of
 
 _XLA_CACHE = frozenset({"torch_xla.runtime.initialize_cache"})
-_XLA_STEPS = frozenset(
-    {
-        "torch_xla.sync",
-        "torch_xla.core.xla_model.mark_step",
-        "torch_xla.core.xla_model.optimizer_step",
-        "torch_xla.core.xla_model.wait_device_ops",
-    }
-)
+_XLA_STEPS = knowledge.names("steps_lazily") | knowledge.names("waits_lazily")
 _XLA_DEVICES = frozenset({"torch_xla.device", "torch_xla.core.xla_model.xla_device"})
 _JAX_UPDATE = "jax.config.update"
 _JAX_KEY = "jax_compilation_cache_dir"

@@ -12,7 +12,7 @@ from dynamo_lint.config import load
 from dynamo_lint.contract import Contract, Expectation
 from dynamo_lint.raw_values import stated
 
-REFERENCE = (Path(__file__).parent.parent / "docs" / "reference" / "configuration.md").read_text()
+REFERENCE = (Path(__file__).parent.parent.parent / "docs" / "reference" / "configuration.md").read_text()
 ROW = re.compile(r"^\| (`[a-z`, -]+`) \| (.+?) \| .*\|$", re.MULTILINE)
 VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 OF_NUMBERS = {"min": "TORCHINDUCTOR_COMPILE_THREADS", "max": "TORCHINDUCTOR_COMPILE_THREADS"}
