@@ -209,7 +209,7 @@ class Construction:
         if body is None or len(self.active) >= _MAX_DEPTH or self.active.count(frame.function) > 1:
             return
         self.active.append(frame.function)
-        _Walk(self, frame).block(self._making(body, frame) if self.wanted and alone else body)
+        _ConstructionWalk(self, frame).block(self._making(body, frame) if self.wanted and alone else body)
         self.active.pop()
 
     def _making(self, body: list[ast.stmt], frame: Frame) -> list[ast.stmt]:
@@ -360,7 +360,7 @@ class Construction:
 _Attributes = tuple[dict[str, Term], dict[str, Term]]
 
 
-class _Walk(Forward[_Attributes, Term]):
+class _ConstructionWalk(Forward[_Attributes, Term]):
     """One run of a function, whose state are its names and the attributes of its object."""
 
     def __init__(self, run: Construction, frame: Frame) -> None:

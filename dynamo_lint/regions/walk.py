@@ -57,10 +57,10 @@ def trace(
 ) -> tuple[tuple[CompiledFunction, ...], Calls, tuple[Unresolved, ...]]:
     """All hot functions, strongest evidence first, with the shortest chain of that strength, their calls, and
     the calls of which not all candidates were followed."""
-    walk = _Walk(project, options)
+    walk = _RegionWalk(project, options)
     walk.run(roots)
     if left_out := walk.without_gradients():
-        walk = _Walk(project, options)
+        walk = _RegionWalk(project, options)
         walk.run(roots, left_out)
     return walk.hot(), walk.calls(), tuple(walk.cuts())
 
@@ -72,7 +72,7 @@ def _choices(edges: list[Edge]) -> list[int]:
     return [functions[edge.line, edge.callee] if edge.callee is not None else 1 for edge in edges]
 
 
-class _Walk:
+class _RegionWalk:
     def __init__(self, project: Project, options: RegionOptions) -> None:
         self._project = project
         self._visits: dict[Node, Visit] = {}
