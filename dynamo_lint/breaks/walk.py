@@ -64,7 +64,7 @@ from dynamo_lint.models import tensor_results as results
 from dynamo_lint.models.graph_breaks import FULLGRAPH, Row
 from dynamo_lint.program.forward import FUNCTION, RAISE, Forward
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Node, Position
-from dynamo_lint.regions.model import Call
+from dynamo_lint.regions.model import CallEdge
 from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import evaluate
 
@@ -134,7 +134,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         self.tested = frozenset(map(id, only_tested(body)))
         """The expressions of which nothing is asked but whether they are true."""
         self.names = self._parameters(function, body)
-        self.direct: dict[Place, list[Call]] = defaultdict(list)
+        self.direct: dict[Place, list[CallEdge]] = defaultdict(list)
         self.unspelled = [call for call in interpreter.calls.get(reading.node, ()) if call.callee is None]
         """Calls that no expression spells: properties, operators, callbacks."""
         for call in interpreter.calls.get(reading.node, ()):
@@ -761,7 +761,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             # A hook runs on the modules that somebody put it on, which need not be those of this call.
             self.follow(call, self.path if handed else self.path.after(RARELY))
 
-    def follow(self, call: Call, path: Path) -> None:
+    def follow(self, call: CallEdge, path: Path) -> None:
         """Go on into a function of whose arguments nothing is known."""
         if not call.disabled:
             self.reading.followed.append((self.interpreter.read(call.target, ()), path))
@@ -782,7 +782,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             for load in self.project.function(ref).loads
         )
 
-    def _follow(self, made: Made, call: Call) -> Value:
+    def _follow(self, made: Made, call: CallEdge) -> Value:
         node, target = made.node, call.target
         if call.disabled:
             if not self.interpreter.is_documented(target.function):
