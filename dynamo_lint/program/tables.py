@@ -26,7 +26,7 @@ from dynamo_lint.index.ir import (
 )
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import walk
-from dynamo_lint.program.aliases import Names, read_aliases, read_called_as, read_names
+from dynamo_lint.program.aliases import Aliases, read_aliases, read_called_as, read_names
 from dynamo_lint.program.compile_values import read_compile_values
 from dynamo_lint.program.deferred_calls import LATER, called_later
 from dynamo_lint.program.dependencies import Recorder, asked_as
@@ -109,7 +109,7 @@ def _uses(
     file: FileFacts, calls: Table, passed: Table, stores: Table, keywords: Table, texts: Table, results: Table
 ) -> None:
     """Record the calls, stores and keywords of all function bodies by name."""
-    keyword_of, text_of = Names(), Names()
+    keyword_of, text_of = Aliases(), Aliases()
     for key, function in file.functions.items():
         ref = function_ref(file.path, key)
         for site in function.calls:
