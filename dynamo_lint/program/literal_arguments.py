@@ -38,7 +38,7 @@ class PassedArguments(NamedTuple):
     shape: Shape
 
 
-class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
+class FileCalls(Mapping[str, tuple[PassedArguments, ...]]):
     """The calls in the functions of a file, by function and by what they call; see `question`."""
 
     def __init__(self, file: FileFacts, own: Mapping[str, bool], inside: Mapping[str, list[str]]) -> None:
