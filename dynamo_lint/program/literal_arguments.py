@@ -193,7 +193,7 @@ def _changes(expr: Expr, names: _Names) -> bool:
             return name in _COUNTERS
         case ir.Element(iterable):
             return isinstance(iterable, ir.Display | ir.Element | ir.Subscript)
-    return isinstance(expr, ir.Unknown)
+    return isinstance(expr, ir.UnknownExpression)
 
 
 def _turns(expr: Expr, names: _Names) -> bool:

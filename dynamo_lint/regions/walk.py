@@ -453,7 +453,7 @@ class _RegionWalk:
         if terminal_name(call.function) == CONVENTION:
             return
         for argument in arguments_of(call):
-            if isinstance(argument, ir.Constant | ir.Unknown):
+            if isinstance(argument, ir.Constant | ir.UnknownExpression):
                 continue
             values = evaluate(self._project, argument, context)
             yield from self._by_caller(argument, context, values, call.line, "passes on")
