@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -61,11 +62,11 @@ class Compiled(Expressions):
 
     __slots__ = ()
 
+    @abstractmethod
     def run_eagerly(
         self, target: object, arguments: list[object], keywords: dict[str, object], site: Site
     ) -> object:
         """Run what a module or function does, uncompiled."""
-        raise NotImplementedError
 
     def note(
         self,
@@ -452,11 +453,11 @@ class Compiled(Expressions):
             found.append((id(self.file(path)), name))
         return found
 
+    @abstractmethod
     def arguments_of(
         self, target: object, arguments: list[object], keywords: dict[str, object]
     ) -> tuple[object, dict[str, object]]:
         """The function that a compiled call runs, and its arguments by name; the module itself is `self`."""
-        raise NotImplementedError
 
     # --- what is compiled -------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import json
 import math
 import numbers
 import sys
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -130,6 +131,7 @@ class Library(Compiled):
 
     __slots__ = ()
 
+    @abstractmethod
     def inherited(
         self,
         owner: ClassRef,
@@ -139,15 +141,14 @@ class Library(Compiled):
         keywords: dict[str, object],
     ) -> object:
         """Call `super().name(…)`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def store(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute, or a setting of torch."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _of_every_object(self, receiver: Object, name: str, arguments: list[object], site: Site) -> object:
         """Call a special method that all objects inherit; MISSING if it is none of those."""
-        raise NotImplementedError
 
     def hold(self, container: Object, arguments: list[object]) -> None:
         """Put modules into a container of torch."""
