@@ -14,7 +14,7 @@ from dynamo_lint.interpreter.guards import (
     MODES,
     SIZES,
     Cache,
-    Entry,
+    CacheEntry,
     Guard,
     Recompile,
     Resolve,
@@ -329,7 +329,7 @@ class Compiled(Expressions):
         of_tensors = sorted(guards, key=lambda guard: OF_TENSORS.index(guard.what))[:1] if not telling else []
         return telling or (of_tensors if why is None else [])
 
-    def _compare(self, entry: Entry, trace: Trace) -> None:
+    def _compare(self, entry: CacheEntry, trace: Trace) -> None:
         """Notice what is no longer as it was when the code was compiled that serves a call."""
         for fact, (what, found, use, owner) in trace.burned.items():
             if fact in entry.burned and entry.burned[fact][1] != found:
