@@ -57,7 +57,7 @@ OF_TENSORS = ("sizes", "dtype", "gradient")
 """Guards on what Dynamo knows of a tensor, the most telling first."""
 
 
-class Compiled(Expressions):
+class CompiledCalls(Expressions):
     """A stage that knows what becomes of compiled calls."""
 
     __slots__ = ()

@@ -17,7 +17,7 @@ from dataclasses import replace
 from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.interpreter import sizes
-from dynamo_lint.interpreter.compiled import Compiled
+from dynamo_lint.interpreter.compiled import CompiledCalls
 from dynamo_lint.interpreter.expressions import LATE, OPERATORS, ROUNDS, SOME, is_short, text
 from dynamo_lint.interpreter.guards import LENGTH, GraphBreak
 from dynamo_lint.interpreter.model import (
@@ -126,7 +126,7 @@ _WHOLE = frozenset(
 """The dtypes of whole numbers."""
 
 
-class Library(Compiled):
+class Library(CompiledCalls):
     """A stage that knows libraries."""
 
     __slots__ = ()
