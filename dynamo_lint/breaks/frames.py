@@ -14,7 +14,7 @@ from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node, Position
 from dynamo_lint.regions.entries import entry_keywords
-from dynamo_lint.regions.model import Call, CompiledFunction, Regions
+from dynamo_lint.regions.model import CallEdge, CompiledFunction, Regions
 from dynamo_lint.regions.policy import Policies
 
 
@@ -81,7 +81,7 @@ class _Frames:
     """Goes from the breaks up to their callers."""
 
     interpreter: Interpreter
-    calls: Mapping[Node, tuple[Call, ...]]
+    calls: Mapping[Node, tuple[CallEdge, ...]]
     callers: dict[Node, list[Node]]
     broken: dict[Node, Cause] = field(default_factory=dict)
     """Functions whose graph certainly breaks, and where."""

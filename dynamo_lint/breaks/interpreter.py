@@ -22,7 +22,7 @@ from dynamo_lint.models.graph_breaks import BreakTable, Row
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Node, Position
-from dynamo_lint.regions.model import Call
+from dynamo_lint.regions.model import CallEdge
 from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import evaluate
 
@@ -200,7 +200,7 @@ class Interpreter:
 
     project: Project
     bodies: Bodies
-    calls: Mapping[Node, tuple[Call, ...]]
+    calls: Mapping[Node, tuple[CallEdge, ...]]
     table: BreakTable
     off: Mapping[Node, frozenset[str]]
     """The switches of the table that are on in a function, so that what they capture does not break."""

@@ -104,7 +104,7 @@ _AROUND = frozenset({"enumerate", "zip", "reversed", "list", "tuple", "iter", "s
 _PLAIN_TYPES = frozenset({"int", "float", "bool", "str", "list", "dict", "set", "tuple"})
 
 
-class Made(NamedTuple):
+class EvaluatedCall(NamedTuple):
     """A call, with the values of its arguments."""
 
     node: ast.Call
@@ -345,7 +345,7 @@ def join_unknown(value: Value | None) -> Value:
     return UNKNOWN if value is None else replace(UNKNOWN, asked=value.asked)
 
 
-def of_method(made: Made, receiver: Value, name: str) -> Value:
+def of_method(made: EvaluatedCall, receiver: Value, name: str) -> Value:
     """The result of a method of a tensor."""
     match name:
         case "requires_grad_":
@@ -369,7 +369,7 @@ def of_method(made: Made, receiver: Value, name: str) -> Value:
     return replace(TENSOR, made=receiver.made)
 
 
-def has_unknown_size(made: Made, dotted: str) -> bool:
+def has_unknown_size(made: EvaluatedCall, dotted: str) -> bool:
     """Whether values decide about the size of what a function of torch gives."""
     match dotted:
         case "torch.where":
@@ -382,7 +382,7 @@ def has_unknown_size(made: Made, dotted: str) -> bool:
     return False
 
 
-def of_library(made: Made, dotted: str, methods: Iterable[tuple[str, str]]) -> Value:
+def of_library(made: EvaluatedCall, dotted: str, methods: Iterable[tuple[str, str]]) -> Value:
     """The result of a function or class of a library; `methods` are those that break graphs, by maker."""
     package, _, name = dotted.rpartition(".")
     if dotted in results.LISTS or (dotted == "torch.where" and has_unknown_size(made, dotted)):
@@ -412,7 +412,7 @@ def holds_tensor(value: Value) -> bool:
     return value.kind in {"list", "tuple"} and any(item.kind == "tensor" for item in value.items or ())
 
 
-def of_builtin(made: Made, name: str) -> Value | None:
+def of_builtin(made: EvaluatedCall, name: str) -> Value | None:
     """The result of a builtin function; None if nothing is known of it."""
     values, first = made.values, made.first
     listed = first.kind in {"list", "tuple"}

@@ -33,7 +33,7 @@ from dynamo_lint.breaks.values import (
     NONE,
     TENSOR,
     UNKNOWN,
-    Made,
+    EvaluatedCall,
     Truth,
     Value,
     arithmetic,
@@ -64,7 +64,7 @@ from dynamo_lint.models import tensor_results as results
 from dynamo_lint.models.graph_breaks import FULLGRAPH, Row
 from dynamo_lint.program.forward import FUNCTION, RAISE, Forward
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef, Node, Position
-from dynamo_lint.regions.model import Call
+from dynamo_lint.regions.model import CallEdge
 from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import evaluate
 
@@ -134,7 +134,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         self.tested = frozenset(map(id, only_tested(body)))
         """The expressions of which nothing is asked but whether they are true."""
         self.names = self._parameters(function, body)
-        self.direct: dict[Place, list[Call]] = defaultdict(list)
+        self.direct: dict[Place, list[CallEdge]] = defaultdict(list)
         self.unspelled = [call for call in interpreter.calls.get(reading.node, ()) if call.callee is None]
         """Calls that no expression spells: properties, operators, callbacks."""
         for call in interpreter.calls.get(reading.node, ()):
@@ -739,7 +739,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         place = node.lineno, callee_name(node.func)
         if self.path.certain:
             self.reading.calls[place] = self.reading.calls.get(place, False) or self.held
-        made = Made(node, values, words)
+        made = EvaluatedCall(node, values, words)
         if not made.spread:
             self.reading.passed[place] = values, words
         dotted = self.symbol(node.func)
@@ -761,7 +761,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             # A hook runs on the modules that somebody put it on, which need not be those of this call.
             self.follow(call, self.path if handed else self.path.after(RARELY))
 
-    def follow(self, call: Call, path: Path) -> None:
+    def follow(self, call: CallEdge, path: Path) -> None:
         """Go on into a function of whose arguments nothing is known."""
         if not call.disabled:
             self.reading.followed.append((self.interpreter.read(call.target, ()), path))
@@ -782,7 +782,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             for load in self.project.function(ref).loads
         )
 
-    def _follow(self, made: Made, call: Call) -> Value:
+    def _follow(self, made: EvaluatedCall, call: CallEdge) -> Value:
         node, target = made.node, call.target
         if call.disabled:
             if not self.interpreter.is_documented(target.function):
@@ -813,12 +813,12 @@ class _Walk(Forward[dict[str, Value], Truth]):
             for one in self.project.symbols(_callee(decorator), where.path, outer)
         )
 
-    def _given(self, made: Made, target: Node) -> Given:
+    def _given(self, made: EvaluatedCall, target: Node) -> Given:
         """The values of the parameters, where the call tells them."""
         function = self.project.function(target.function)
         return () if made.spread else bound(self.project, function, target, made.values, made.words)
 
-    def _on_value(self, made: Made) -> Value:
+    def _on_value(self, made: EvaluatedCall) -> Value:
         """A call of something that is held: a module, a method of an object or a tensor."""
         node = made.node
         if isinstance(node.func, ast.Call) and self.symbol(node.func.func) in _DISABLE:
@@ -852,7 +852,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         plain = callee.dotted.startswith("torch.nn.") and name not in results.TUPLE_MODULES
         return TENSOR if plain else UNKNOWN
 
-    def _constructed(self, made: Made, ref: ClassRef) -> Value:
+    def _constructed(self, made: EvaluatedCall, ref: ClassRef) -> Value:
         found = self._instance(ref)
         if found.kind == "module" and (made.node is not self.kept or self.reading.building):
             init = self.project.method(ref, "__init__")
@@ -866,7 +866,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
     def _instance(self, ref: ClassRef) -> Value:
         return Value("module" if self.project.is_module(ref) else "object", ref=ref)
 
-    def _method(self, made: Made, receiver: Value, name: str) -> Value:
+    def _method(self, made: EvaluatedCall, receiver: Value, name: str) -> Value:
         node, tensor = made.node, receiver.kind == "tensor"
         if not receiver.kind and not self.direct.get((node.lineno, name)):
             # A method that hardly anything but a tensor has.
@@ -922,7 +922,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             with self.on(self.path if breaks else self.path.after(RARELY)):
                 self.note(kind, node)
 
-    def _of_tensor(self, made: Made, receiver: Value, name: str) -> Value:
+    def _of_tensor(self, made: EvaluatedCall, receiver: Value, name: str) -> Value:
         node, values, words = made
         row, repeated = self.table.method("tensor", name), name == "repeat_interleave"
         if repeated:
@@ -940,7 +940,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             self.note("source", node)
         return of_method(made, receiver, name)
 
-    def _external(self, made: Made, dotted: str) -> Value:
+    def _external(self, made: EvaluatedCall, dotted: str) -> Value:
         node, words = made.node, made.words
         package, _, name = dotted.rpartition(".")
         if package == "builtins" and (found := self._builtin(made, name)) is not None:
@@ -973,7 +973,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             self.note("size", node)
         return of_library(made, dotted, self.table.methods)
 
-    def _drawn(self, made: Made) -> Value:
+    def _drawn(self, made: EvaluatedCall) -> Value:
         """The result of a call that gives another one each time; of a few each can be compiled."""
         first = made.first
         limits = [one.constant for one in first.items or () if isinstance(one.constant, int)]
@@ -982,7 +982,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             few = len(range(*limits)) <= _FEW
         return UNKNOWN if few else Value(taken=(position_of(made.node),))
 
-    def _is_free(self, made: Made, dotted: str) -> bool:
+    def _is_free(self, made: EvaluatedCall, dotted: str) -> bool:
         """A call that breaks the graph as a rule, with arguments for which it does not."""
         if dotted == "dataclasses.fields":
             return made.first.kind != "class"
@@ -990,7 +990,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             return made.first.argument or any(map(self._is_own, made.node.args[:1]))
         return False
 
-    def _builtin(self, made: Made, name: str) -> Value | None:
+    def _builtin(self, made: EvaluatedCall, name: str) -> Value | None:
         node, first = made.node, made.first
         if name in _CONVERSIONS:
             return self._converted(made, name)
@@ -1006,7 +1006,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
             self.note("iterator", node)
         return of_builtin(made, name)
 
-    def _converted(self, made: Made, name: str) -> Value:
+    def _converted(self, made: EvaluatedCall, name: str) -> Value:
         node, values, first = made.node, made.values, made.first
         kind = {"range": "range", "repr": "str", "complex": "float"}.get(name, name)
         for value in values:

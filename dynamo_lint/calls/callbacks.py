@@ -26,7 +26,7 @@ def callback_arguments(pts: PointsTo, callee: FunctionRef, call: Call, context: 
     found = []
     for parameter in function.parameters:
         argument = argument_for(parameter, function, call) if parameter.name in names else None
-        if argument is None or isinstance(argument, ir.Constant | ir.Unknown):
+        if argument is None or isinstance(argument, ir.Constant | ir.UnknownExpression):
             continue
         values: ValueSet = {v: t for v, t in pts.value(argument, context).items() if _runs(pts, v)}
         if values := pts.capped(values):

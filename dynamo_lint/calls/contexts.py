@@ -79,7 +79,7 @@ def bind_arguments(pts: PointsTo, ref: FunctionRef, call: Call, context: Context
         if parameter.name not in names:
             continue
         argument = argument_for(parameter, function, call)
-        if argument is not None and not isinstance(argument, ir.Unknown):
+        if argument is not None and not isinstance(argument, ir.UnknownExpression):
             values = pts.before(argument, context, call) or _of_configuration(argument)
             found.append((parameter.name, freeze(union([values], Confidence.LIKELY))))
     return tuple(found)

@@ -22,7 +22,7 @@ _BUILTINS = {
 }
 
 
-class Run(NamedTuple):
+class SpecialMethodCall(NamedTuple):
     """A special method that a line runs without calling it by name."""
 
     method: FunctionRef
@@ -37,7 +37,9 @@ def defined(project: Project) -> frozenset[str]:
     return frozenset(name for name in every if name in project.named("methods"))
 
 
-def runs(pts: PointsTo, function: Function, context: Context, names: frozenset[str]) -> Iterator[Run]:
+def runs(
+    pts: PointsTo, function: Function, context: Context, names: frozenset[str]
+) -> Iterator[SpecialMethodCall]:
     """The special methods, of those named, that a function runs outside eager code."""
     for value, line, wanted in _uses(function, names):
         if function.runs_eagerly(line):
@@ -47,7 +49,7 @@ def runs(pts: PointsTo, function: Function, context: Context, names: frozenset[s
                 for name in wanted:
                     method = pts.project.method(one.ref, name)
                     if method is not None:
-                        yield Run(method, one.ref, confidence, line)
+                        yield SpecialMethodCall(method, one.ref, confidence, line)
 
 
 def _uses(function: Function, names: frozenset[str]) -> Iterator[tuple[Expr, int, tuple[str, ...]]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dynamo_lint.regions.model import CompiledFunction, Regions
     from dynamo_lint.run.inputs import Group
     from dynamo_lint.sources import Sources
-    from dynamo_lint.state.guard_surface import Read
+    from dynamo_lint.state.guard_surface import GuardedRead
     from dynamo_lint.terminal import Look
 
 
@@ -114,7 +114,7 @@ def _part(group: Group, sources: Sources, given: dict[str, Any]) -> _Part:
     return _Part(shown, facts, len(judged.errors))
 
 
-def _guards(group: Group, sources: Sources, given: dict[str, Any]) -> Sequence[Read]:
+def _guards(group: Group, sources: Sources, given: dict[str, Any]) -> Sequence[GuardedRead]:
     """The Python values that the compiled code of a group reads."""
     from dynamo_lint.run.reading import read_content
     from dynamo_lint.run.resolved import surface_of
@@ -124,7 +124,7 @@ def _guards(group: Group, sources: Sources, given: dict[str, Any]) -> Sequence[R
         return surface_of(group.settings, content, sources, means)
 
 
-def _update(file: Path, surface: Sequence[Read], root: Path) -> None:
+def _update(file: Path, surface: Sequence[GuardedRead], root: Path) -> None:
     """Write the guarded values to a file, and say so."""
     from dynamo_lint.guards import written
 

@@ -12,7 +12,7 @@ from typing import Any
 from dynamo_lint.conditions.has_attribute import is_set_by_methods
 from dynamo_lint.index.ir import Call as CallFact
 from dynamo_lint.index.ir import Constant, Expr, Name
-from dynamo_lint.index.lower import Expressions
+from dynamo_lint.index.lower import ExpressionLowering
 from dynamo_lint.index.scopes import FunctionScope
 from dynamo_lint.program.refs import Confidence, FunctionRef
 from dynamo_lint.program.scopes import Local
@@ -346,7 +346,7 @@ def _given(parameters: ast.arguments, arguments: list[Any], *, bound: bool) -> d
 
 def _fact(node: ast.expr) -> Expr:
     """A piece of source as the index would note it."""
-    reader = Expressions(lambda _: "", set())
+    reader = ExpressionLowering(lambda _: "", set())
     reader.scope = FunctionScope("", "", 0, 0, 0)
     return reader.read(node)
 

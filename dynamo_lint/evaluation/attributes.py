@@ -266,7 +266,7 @@ def _implemented(pts: PointsTo, ref: ClassRef, name: str, declared: ValueSet) ->
 
 def _field(pts: PointsTo, part: ClassRef, ref: ClassRef, name: str) -> ValueSet:
     """The values that constructions pass for a field of a class or a base of it."""
-    plain = ir.Constant | ir.Unknown
+    plain = ir.Constant | ir.UnknownExpression
     given = (one for one in field_arguments(pts, part, ref, name) if not isinstance(one[0], plain))
     return union((pts.value(value, context) for value, context in given), Confidence.LIKELY)
 
@@ -313,7 +313,7 @@ def _stored_elsewhere(pts: PointsTo, name: str) -> Stored:
 def _may_hold_code(pts: PointsTo, where: FunctionRef, store: Store) -> bool:
     """Whether a store may put other code somewhere: `m.forward = torch.compile(m.forward)` does not."""
     match store.value:
-        case ir.Constant() | ir.Unknown():
+        case ir.Constant() | ir.UnknownExpression():
             return False
     return not (is_put_back(pts.project, where, store) or is_undone(pts.project, where, store))
 

@@ -79,7 +79,9 @@ def summarize_config(path: str, source: bytes) -> FileFacts:
     import yaml  # type: ignore[import-untyped]  # late: few projects build anything from such files
 
     try:
-        tree = _Reader(yaml.parse(decode(source), getattr(yaml, "CSafeLoader", yaml.SafeLoader))).document()
+        tree = _DocumentReader(
+            yaml.parse(decode(source), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        ).document()
         writer = _Writer(tree, _names(path))
         rows = writer.rows()
     except (yaml.YAMLError, SyntaxError, ValueError, _TooMuch) as error:
@@ -110,7 +112,7 @@ class _TooMuch(Exception):
         super().__init__("it is nested too deeply, or stands for too much")
 
 
-class _Reader:
+class _DocumentReader:
     """Puts the events of a parser together: nothing is constructed, whatever the tags say."""
 
     def __init__(self, events: Iterator[Any]) -> None:

@@ -108,7 +108,7 @@ class Narrowed:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownExpression:
     """An expression that can be neither a module, a class nor a function we could name."""
 
 
@@ -125,9 +125,9 @@ Expr = (
     | Import
     | Typed
     | Narrowed
-    | Unknown
+    | UnknownExpression
 )
-UNKNOWN = Unknown()
+UNKNOWN = UnknownExpression()
 MODULE_KEY = "<module>"
 """The key of the pseudo-function that holds a file's top-level statements."""
 

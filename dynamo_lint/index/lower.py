@@ -61,7 +61,7 @@ _COMPREHENSIONS = {
 _DISPLAYS = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}
 
 
-class Expressions:
+class ExpressionLowering:
     """Reads the expressions of one scope; every node is visited once.
 
     `define` is called for a lambda and returns the key of its function; `environment` holds the names
@@ -390,28 +390,28 @@ class Expressions:
         return of_operands(parts, operators, lists=lists) or self._worded(node)
 
 
-_READERS: dict[type[ast.AST], Callable[[Expressions, Any], Expr]] = {
-    ast.Attribute: Expressions._read_attribute,
-    ast.Call: Expressions._call,
-    ast.Constant: Expressions._constant,
-    ast.Compare: Expressions._compare,
-    ast.Subscript: Expressions._subscript,
-    ast.List: Expressions._display,
-    ast.Tuple: Expressions._display,
-    ast.Set: Expressions._display,
-    ast.Dict: Expressions._dict,
-    **dict.fromkeys(_COMPREHENSIONS, Expressions._comprehension),
-    ast.IfExp: Expressions._if_expression,
-    ast.BoolOp: Expressions._bool_operation,
-    ast.BinOp: Expressions._binary,
-    ast.UnaryOp: Expressions._unary,
-    ast.JoinedStr: Expressions._formatted,
-    ast.NamedExpr: Expressions._named,
-    ast.Lambda: Expressions._lambda,
+_READERS: dict[type[ast.AST], Callable[[ExpressionLowering, Any], Expr]] = {
+    ast.Attribute: ExpressionLowering._read_attribute,
+    ast.Call: ExpressionLowering._call,
+    ast.Constant: ExpressionLowering._constant,
+    ast.Compare: ExpressionLowering._compare,
+    ast.Subscript: ExpressionLowering._subscript,
+    ast.List: ExpressionLowering._display,
+    ast.Tuple: ExpressionLowering._display,
+    ast.Set: ExpressionLowering._display,
+    ast.Dict: ExpressionLowering._dict,
+    **dict.fromkeys(_COMPREHENSIONS, ExpressionLowering._comprehension),
+    ast.IfExp: ExpressionLowering._if_expression,
+    ast.BoolOp: ExpressionLowering._bool_operation,
+    ast.BinOp: ExpressionLowering._binary,
+    ast.UnaryOp: ExpressionLowering._unary,
+    ast.JoinedStr: ExpressionLowering._formatted,
+    ast.NamedExpr: ExpressionLowering._named,
+    ast.Lambda: ExpressionLowering._lambda,
     ast.Starred: lambda self, node: ir.Element(self.read(node.value)),
     ast.Await: lambda self, node: self.read(node.value),
-    ast.Yield: Expressions._yield,
-    ast.YieldFrom: Expressions._yield_from,
+    ast.Yield: ExpressionLowering._yield,
+    ast.YieldFrom: ExpressionLowering._yield_from,
 }
 """By type of node, because trying one pattern after the other takes twice as long; all others have parts."""
 

@@ -22,7 +22,7 @@ from dynamo_lint.index.conditions import (
 )
 from dynamo_lint.index.decoding import decode
 from dynamo_lint.index.ir import MODULE_KEY, UNKNOWN, Class, Expr, FileFacts, Function, Import
-from dynamo_lint.index.lower import Expressions, terminal_name
+from dynamo_lint.index.lower import ExpressionLowering, terminal_name
 from dynamo_lint.index.markers import find_markers
 from dynamo_lint.index.modules import is_script
 from dynamo_lint.index.notebooks import is_notebook
@@ -107,7 +107,7 @@ class _Reader:
         self.bodies: list[tuple[Function | Class, ast.stmt]] = []
         self._opened: list[tuple[str, ast.stmt]] = []
         self._environment: set[str] = set()
-        self._expressions = Expressions(self._define_lambda, self._environment)
+        self._expressions = ExpressionLowering(self._define_lambda, self._environment)
         self._class: ClassScope | None = None
 
     def read_file(self, tree: ast.Module) -> tuple[dict[str, Function], dict[str, Class], tuple[Import, ...]]:

@@ -31,7 +31,7 @@ Arguments = list[tuple[str | None, Term]]
 
 
 @dataclass(slots=True)
-class Frame:
+class ConstructionFrame:
     """One run of a function."""
 
     function: FunctionRef
@@ -192,11 +192,13 @@ class Construction:
 
     # --- running ----------------------------------------------------------------------------------------
 
-    def _frame(self, function: FunctionRef, receiver: ClassRef | None, given: dict[str, Term]) -> Frame:
+    def _frame(
+        self, function: FunctionRef, receiver: ClassRef | None, given: dict[str, Term]
+    ) -> ConstructionFrame:
         own = self.lookups.self_name(function) if receiver is not None else None
-        return Frame(function, receiver, given, own)
+        return ConstructionFrame(function, receiver, given, own)
 
-    def _run(self, frame: Frame, *, alone: bool = False) -> None:
+    def _run(self, frame: ConstructionFrame, *, alone: bool = False) -> None:
         """Run a function; `alone` if nobody asks afterwards what it did to its object."""
         if self.wanted:
             self.runs += 1
@@ -209,10 +211,10 @@ class Construction:
         if body is None or len(self.active) >= _MAX_DEPTH or self.active.count(frame.function) > 1:
             return
         self.active.append(frame.function)
-        _Walk(self, frame).block(self._making(body, frame) if self.wanted and alone else body)
+        _ConstructionWalk(self, frame).block(self._making(body, frame) if self.wanted and alone else body)
         self.active.pop()
 
-    def _making(self, body: list[ast.stmt], frame: Frame) -> list[ast.stmt]:
+    def _making(self, body: list[ast.stmt], frame: ConstructionFrame) -> list[ast.stmt]:
         """The statements but for those at the end that call the object's own methods: `self.post_init()`."""
         leading = set(map(_last, self.path))
         end = len(body)
@@ -223,7 +225,7 @@ class Construction:
             end -= 1
         return body[:end]
 
-    def _returned(self, frame: Frame) -> Term | None:
+    def _returned(self, frame: ConstructionFrame) -> Term | None:
         if not frame.returned:
             return None
         _, result = frame.returned[-1]
@@ -232,7 +234,11 @@ class Construction:
         return result
 
     def enter(
-        self, function: FunctionRef, receiver: ClassRef | None, given: dict[str, Term], frame: Frame | None
+        self,
+        function: FunctionRef,
+        receiver: ClassRef | None,
+        given: dict[str, Term],
+        frame: ConstructionFrame | None,
     ) -> Term | None:
         """Run a function for what it makes and returns; `frame` is that of the same `self`."""
         inner = self._frame(function, receiver, given)
@@ -243,7 +249,7 @@ class Construction:
         self._run(inner, alone=frame is None)
         return self._returned(inner)
 
-    def _enter_alone(self, frame: Frame) -> Term | None:
+    def _enter_alone(self, frame: ConstructionFrame) -> Term | None:
         """Run a function for what it makes and returns, once for all that call it so."""
         path, given = self.path.difference(self.active), tuple(frame.names.items())
         key = (frame.function, frame.receiver, given, self.wanted, path, self.sampling, len(self.active))
@@ -307,7 +313,7 @@ class Construction:
         self.asked.add(function)
         return function in self.path
 
-    def construct(self, ref: ClassRef, arguments: Arguments, frame: Frame, line: int) -> Term:
+    def construct(self, ref: ClassRef, arguments: Arguments, frame: ConstructionFrame, line: int) -> Term:
         """`Class(…)`."""
         init = self.lookups.init(ref)
         if init is None:
@@ -321,7 +327,7 @@ class Construction:
             self.enter(init, ref, dict(bound), None)
         return self.terms.make("new", ref, tuple(bound.values()), tuple(bound), line)
 
-    def note(self, node: ast.expr, attribute: str, value: Term, frame: Frame) -> None:
+    def note(self, node: ast.expr, attribute: str, value: Term, frame: ConstructionFrame) -> None:
         """Remember where an attribute of `self` is given."""
         if frame.receiver is None:
             return
@@ -334,7 +340,7 @@ class Construction:
         given[place] = value.kind != "const" or value.leaf is not None
         self.noted.append(((frame.receiver, attribute), place, given[place]))
 
-    def assign(self, target: ast.expr, value: Term, frame: Frame) -> None:
+    def assign(self, target: ast.expr, value: Term, frame: ConstructionFrame) -> None:
         """`target = value`."""
         match target:
             case ast.Name(id=name):
@@ -360,10 +366,10 @@ class Construction:
 _Attributes = tuple[dict[str, Term], dict[str, Term]]
 
 
-class _Walk(Forward[_Attributes, Term]):
+class _ConstructionWalk(Forward[_Attributes, Term]):
     """One run of a function, whose state are its names and the attributes of its object."""
 
-    def __init__(self, run: Construction, frame: Frame) -> None:
+    def __init__(self, run: Construction, frame: ConstructionFrame) -> None:
         super().__init__()
         self.run, self.frame = run, frame
 
@@ -506,7 +512,7 @@ _GROWING = frozenset({"append", "extend", "add_module", "register_buffer"})
 _TAKING = frozenset({"pop", "get", "setdefault"})
 
 
-def evaluate(run: Construction, node: ast.expr, frame: Frame) -> Term:
+def evaluate(run: Construction, node: ast.expr, frame: ConstructionFrame) -> Term:
     """The term of an expression."""
     reader = _READERS.get(node.__class__)
     found = reader(run, node, frame) if reader is not None else None
@@ -515,17 +521,17 @@ def evaluate(run: Construction, node: ast.expr, frame: Frame) -> Term:
     return found
 
 
-def _constant(run: Construction, node: ast.Constant, frame: Frame) -> Term | None:
+def _constant(run: Construction, node: ast.Constant, frame: ConstructionFrame) -> Term | None:
     value = node.value
     return run.terms.const(value) if value is None or isinstance(value, str | int | float) else None
 
 
-def _name(run: Construction, node: ast.Name, frame: Frame) -> Term:
+def _name(run: Construction, node: ast.Name, frame: ConstructionFrame) -> Term:
     found = frame.names.get(node.id)
     return found if found is not None else run.lookups.outer(node.id, frame.function)
 
 
-def _attribute(run: Construction, node: ast.Attribute, frame: Frame) -> Term:
+def _attribute(run: Construction, node: ast.Attribute, frame: ConstructionFrame) -> Term:
     value, attr = node.value, node.attr
     if isinstance(value, ast.Name) and value.id == frame.own and frame.receiver is not None:
         found = frame.attributes.get(attr)
@@ -544,19 +550,19 @@ def _attribute(run: Construction, node: ast.Attribute, frame: Frame) -> Term:
     return found if found is not None else run.terms.attribute(owner, attr)
 
 
-def _subscript(run: Construction, node: ast.Subscript, frame: Frame) -> Term:
+def _subscript(run: Construction, node: ast.Subscript, frame: ConstructionFrame) -> Term:
     return run.terms.item(evaluate(run, node.value, frame), evaluate(run, node.slice, frame))
 
 
-def _tuple(run: Construction, node: ast.Tuple, frame: Frame) -> Term:
+def _tuple(run: Construction, node: ast.Tuple, frame: ConstructionFrame) -> Term:
     return _sequence(run, node.elts, "tuple", frame)
 
 
-def _list(run: Construction, node: ast.List, frame: Frame) -> Term:
+def _list(run: Construction, node: ast.List, frame: ConstructionFrame) -> Term:
     return _sequence(run, node.elts, "list", frame)
 
 
-def _sequence(run: Construction, elts: list[ast.expr], kind: str, frame: Frame) -> Term:
+def _sequence(run: Construction, elts: list[ast.expr], kind: str, frame: ConstructionFrame) -> Term:
     items: list[Term] = []
     for elt in elts:
         if isinstance(elt, ast.Starred):
@@ -569,7 +575,7 @@ def _sequence(run: Construction, elts: list[ast.expr], kind: str, frame: Frame) 
     return run.terms.make("seq", kind, tuple(items))
 
 
-def _dict(run: Construction, node: ast.Dict, frame: Frame) -> Term:
+def _dict(run: Construction, node: ast.Dict, frame: ConstructionFrame) -> Term:
     names = ["**" if k is None else k.value if isinstance(k, ast.Constant) else None for k in node.keys]
     parts = tuple([evaluate(run, value, frame) for value in node.values])
     if all(isinstance(name, str) for name in names):
@@ -577,14 +583,14 @@ def _dict(run: Construction, node: ast.Dict, frame: Frame) -> Term:
     return run.terms.make("mapping", None, parts)
 
 
-def _choice(run: Construction, node: ast.IfExp, frame: Frame) -> Term:
+def _choice(run: Construction, node: ast.IfExp, frame: ConstructionFrame) -> Term:
     truth = evaluate(run, node.test, frame)
     if truth.kind == "const":
         return evaluate(run, node.body if truth.leaf else node.orelse, frame)
     return run.terms.choice(truth, evaluate(run, node.body, frame), evaluate(run, node.orelse, frame))
 
 
-def _boolean(run: Construction, node: ast.BoolOp, frame: Frame) -> Term:
+def _boolean(run: Construction, node: ast.BoolOp, frame: ConstructionFrame) -> Term:
     stops = isinstance(node.op, ast.Or)
     parts: list[Term] = []
     for value in node.values:
@@ -597,12 +603,12 @@ def _boolean(run: Construction, node: ast.BoolOp, frame: Frame) -> Term:
     return parts[0] if len(parts) == 1 else run.terms.make("or" if stops else "and", None, tuple(parts))
 
 
-def _binary(run: Construction, node: ast.BinOp, frame: Frame) -> Term:
+def _binary(run: Construction, node: ast.BinOp, frame: ConstructionFrame) -> Term:
     left, right = evaluate(run, node.left, frame), evaluate(run, node.right, frame)
     return run.terms.operation(OPERATORS[node.op.__class__], left, right)
 
 
-def _unary(run: Construction, node: ast.UnaryOp, frame: Frame) -> Term | None:
+def _unary(run: Construction, node: ast.UnaryOp, frame: ConstructionFrame) -> Term | None:
     match node.op:
         case ast.Not():
             return run.terms.operation("not", evaluate(run, node.operand, frame))
@@ -611,23 +617,25 @@ def _unary(run: Construction, node: ast.UnaryOp, frame: Frame) -> Term | None:
     return None
 
 
-def _compare(run: Construction, node: ast.Compare, frame: Frame) -> Term:
+def _compare(run: Construction, node: ast.Compare, frame: ConstructionFrame) -> Term:
     sides = [evaluate(run, side, frame) for side in (node.left, *node.comparators)]
     if len(node.ops) == 1:
         return run.terms.operation(OPERATORS[node.ops[0].__class__], *sides)
     return run.terms.make("and", None, tuple(sides))
 
 
-def _listed(run: Construction, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame) -> Term:
+def _listed(
+    run: Construction, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: ConstructionFrame
+) -> Term:
     return _comprehension(run, node.elt, node.generators, frame)
 
 
-def _mapped(run: Construction, node: ast.DictComp, frame: Frame) -> Term:
+def _mapped(run: Construction, node: ast.DictComp, frame: ConstructionFrame) -> Term:
     return _comprehension(run, node.value, node.generators, frame)
 
 
 def _comprehension(
-    run: Construction, item: ast.expr, generators: list[ast.comprehension], frame: Frame
+    run: Construction, item: ast.expr, generators: list[ast.comprehension], frame: ConstructionFrame
 ) -> Term:
     iterables: list[Term] = []
     before = dict(frame.names)
@@ -657,33 +665,33 @@ def _comprehension(
     return run.terms.make("seq", "list", tuple(found))
 
 
-def _lambda(run: Construction, node: ast.Lambda, frame: Frame) -> Term:
+def _lambda(run: Construction, node: ast.Lambda, frame: ConstructionFrame) -> Term:
     for function in run.project.functions_at(frame.function.path, node.lineno):
         if run.project.function(function).qualname.endswith("<lambda>"):
             return frame.capture(run, function, node.body)
     return run.terms.make("symbol", f"{frame.function.path}:{node.lineno}")
 
 
-def _walrus(run: Construction, node: ast.NamedExpr, frame: Frame) -> Term:
+def _walrus(run: Construction, node: ast.NamedExpr, frame: ConstructionFrame) -> Term:
     found = frame.names[node.target.id] = evaluate(run, node.value, frame)
     return found
 
 
-def _text(run: Construction, node: ast.JoinedStr, frame: Frame) -> Term:
+def _text(run: Construction, node: ast.JoinedStr, frame: ConstructionFrame) -> Term:
     holes = [v.value for v in node.values if isinstance(v, ast.FormattedValue)]
     text = "{}".join(str(v.value) for v in node.values if isinstance(v, ast.Constant))
     return run.terms.make("text", text, tuple([evaluate(run, hole, frame) for hole in holes]))
 
 
-def _starred(run: Construction, node: ast.Starred, frame: Frame) -> Term:
+def _starred(run: Construction, node: ast.Starred, frame: ConstructionFrame) -> Term:
     return evaluate(run, node.value, frame)
 
 
-def _slice(run: Construction, node: ast.Slice, frame: Frame) -> Term:
+def _slice(run: Construction, node: ast.Slice, frame: ConstructionFrame) -> Term:
     return run.terms.make("slice", ast.unparse(node))
 
 
-def _call(run: Construction, node: ast.Call, frame: Frame) -> Term:
+def _call(run: Construction, node: ast.Call, frame: ConstructionFrame) -> Term:
     arguments = _arguments(run, node, frame)
     func = node.func
     if isinstance(func, ast.Attribute):
@@ -706,7 +714,7 @@ def _is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
-def _arguments(run: Construction, node: ast.Call, frame: Frame) -> Arguments:
+def _arguments(run: Construction, node: ast.Call, frame: ConstructionFrame) -> Arguments:
     found: Arguments = []
     for argument in node.args:
         value = evaluate(run, argument, frame)
@@ -725,7 +733,9 @@ def _arguments(run: Construction, node: ast.Call, frame: Frame) -> Arguments:
     return found
 
 
-def apply(run: Construction, callee: Term, arguments: Arguments, frame: Frame, node: ast.Call) -> Term:
+def apply(
+    run: Construction, callee: Term, arguments: Arguments, frame: ConstructionFrame, node: ast.Call
+) -> Term:
     """The result of calling a term."""
     terms = run.terms
     match callee.kind:
@@ -769,7 +779,7 @@ def _external(run: Construction, dotted: str, arguments: Arguments, node: ast.Ca
 
 
 def _function(
-    run: Construction, ref: FunctionRef, arguments: Arguments, frame: Frame, node: ast.Call
+    run: Construction, ref: FunctionRef, arguments: Arguments, frame: ConstructionFrame, node: ast.Call
 ) -> Term:
     func = node.func
     own = (
@@ -788,7 +798,7 @@ def _function(
     return run.terms.make("call", ref, tuple(given.values()), tuple(given), node.lineno)
 
 
-def _parent(run: Construction, arguments: Arguments, frame: Frame, line: int) -> Term:
+def _parent(run: Construction, arguments: Arguments, frame: ConstructionFrame, line: int) -> Term:
     """`super().__init__(…)` on the same attributes."""
     if frame.receiver is not None:
         parent = run.lookups.parent(frame.function, frame.receiver)
@@ -802,7 +812,7 @@ def _parent(run: Construction, arguments: Arguments, frame: Frame, line: int) ->
 
 
 def _grown(
-    run: Construction, func: ast.Attribute, node: ast.Call, arguments: Arguments, frame: Frame
+    run: Construction, func: ast.Attribute, node: ast.Call, arguments: Arguments, frame: ConstructionFrame
 ) -> Term:
     """`self.layers.append(x)` and what else adds to a container or to the module itself."""
     terms, value = run.terms, arguments[-1][1]
@@ -821,7 +831,7 @@ def _grown(
     return terms.const(None)
 
 
-_READERS: dict[type[ast.expr], Callable[[Construction, Any, Frame], Term | None]] = {
+_READERS: dict[type[ast.expr], Callable[[Construction, Any, ConstructionFrame], Term | None]] = {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,
@@ -848,7 +858,7 @@ _READERS: dict[type[ast.expr], Callable[[Construction, Any, Frame], Term | None]
 
 
 def dictionary_method(
-    run: Construction, name: str, how: str, arguments: list[tuple[str | None, Term]], frame: Frame
+    run: Construction, name: str, how: str, arguments: list[tuple[str | None, Term]], frame: ConstructionFrame
 ) -> Term | None:
     """`options.pop("bias", True)` and its kin, on a dictionary or on the options that a function is given."""
     owner, key = frame.names[name], arguments[0][1].leaf

@@ -12,7 +12,7 @@ CONTAINERS = knowledge.last_names("containers")
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class LayerSignature:
     """The parameters of one class in order, and what each is to a compiled graph."""
 
     order: tuple[str, ...]
@@ -22,10 +22,10 @@ class Signature:
     """They decide the shape of a parameter, which is guarded as well."""
 
 
-def _signature(text: str) -> Signature:
+def _signature(text: str) -> LayerSignature:
     """`in+ out+ kernel+ stride! bias!`: `+` decides a shape, `!` is guarded."""
     words = text.split()
-    return Signature(
+    return LayerSignature(
         tuple(word.rstrip("+!") for word in words),
         frozenset(word.rstrip("+!") for word in words if "!" in word),
         frozenset(word.rstrip("+!") for word in words if "+" in word),
@@ -33,7 +33,7 @@ def _signature(text: str) -> Signature:
 
 
 @cache
-def signature_of(name: str) -> Signature | None:
+def signature_of(name: str) -> LayerSignature | None:
     """The signature of a class of torch.nn, by its bare name."""
     text = _signatures().get(name)
     return _signature(text) if text is not None else None

@@ -305,10 +305,6 @@ class Calls(Library):
         """The defaults of a function: Dynamo takes the integers among them for constants."""
         return {name: self.read(closure, "default", name, value) for name, value in closure.defaults.items()}
 
-    def function(self, body: list[ast.stmt], frame: Frame) -> Iterator[object]:
-        """Run the body of a function; what it yields."""
-        raise NotImplementedError
-
     def _construct(
         self, ref: ClassRef, arguments: list[object], keywords: dict[str, object], site: Site
     ) -> object:

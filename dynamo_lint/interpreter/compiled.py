@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from dynamo_lint.interpreter.guards import (
     MODES,
     SIZES,
     Cache,
-    Entry,
+    CacheEntry,
     Guard,
     Recompile,
     Resolve,
@@ -56,16 +57,16 @@ OF_TENSORS = ("sizes", "dtype", "gradient")
 """Guards on what Dynamo knows of a tensor, the most telling first."""
 
 
-class Compiled(Expressions):
+class CompiledCalls(Expressions):
     """A stage that knows what becomes of compiled calls."""
 
     __slots__ = ()
 
+    @abstractmethod
     def run_eagerly(
         self, target: object, arguments: list[object], keywords: dict[str, object], site: Site
     ) -> object:
         """Run what a module or function does, uncompiled."""
-        raise NotImplementedError
 
     def note(
         self,
@@ -328,7 +329,7 @@ class Compiled(Expressions):
         of_tensors = sorted(guards, key=lambda guard: OF_TENSORS.index(guard.what))[:1] if not telling else []
         return telling or (of_tensors if why is None else [])
 
-    def _compare(self, entry: Entry, trace: Trace) -> None:
+    def _compare(self, entry: CacheEntry, trace: Trace) -> None:
         """Notice what is no longer as it was when the code was compiled that serves a call."""
         for fact, (what, found, use, owner) in trace.burned.items():
             if fact in entry.burned and entry.burned[fact][1] != found:
@@ -452,11 +453,11 @@ class Compiled(Expressions):
             found.append((id(self.file(path)), name))
         return found
 
+    @abstractmethod
     def arguments_of(
         self, target: object, arguments: list[object], keywords: dict[str, object]
     ) -> tuple[object, dict[str, object]]:
         """The function that a compiled call runs, and its arguments by name; the module itself is `self`."""
-        raise NotImplementedError
 
     # --- what is compiled -------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -138,19 +139,19 @@ class Expressions(Tracing):
         self.give_up(Site(frame.where, node), f"an expression of the kind {type(node).__name__}")
         return UNKNOWN
 
+    @abstractmethod
     def call(self, node: ast.Call, frame: Frame) -> object:
         """The value of a call."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parameters(self, module: Object) -> list[Tensor]:
         """The parameters of a module of torch, without those of the modules in it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def invoke(
         self, function: object, arguments: list[object], keywords: dict[str, object], site: Site
     ) -> object:
         """The value that calling something gives."""
-        raise NotImplementedError
 
     def special(self, owner: object, name: str, arguments: list[object], site: Site) -> object:
         """The value that a special method of a class of the project gives; MISSING if there is none."""
@@ -701,9 +702,9 @@ class Expressions(Tracing):
             if False not in answers:
                 yield from self._comprehended(others, element, frame, doubt + (None in answers))
 
+    @abstractmethod
     def bind(self, target: ast.expr, value: object, frame: Frame) -> None:
         """Assign a value to a target."""
-        raise NotImplementedError
 
     def lost(self, values: Iterable[object], site: Site, why: str) -> None:
         """Weaken the run where what is unknown may change the state of a value; tell of a compiled one."""

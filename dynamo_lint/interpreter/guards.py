@@ -136,7 +136,7 @@ def size_of(value: object) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CacheEntry:
     """One compiled version."""
 
     sizes: _Pattern
@@ -168,7 +168,7 @@ class Entry:
 class Cache:
     """The entries of one compiled function."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[CacheEntry] = field(default_factory=list)
     seen: dict[tuple[int | Source, int], set[int]] = field(default_factory=dict)
     """The sizes of each axis of each argument, or other tensor, in calls that compiled."""
     dynamic: set[tuple[int, int]] = field(default_factory=set)
@@ -193,7 +193,7 @@ class Cache:
 
     def fitting(
         self, tensors: Sequence[Tensor], modes: Mapping[str, object], resolve: Resolve, *, skips: bool
-    ) -> Entry | None:
+    ) -> CacheEntry | None:
         """The entry that serves a call, under a stance that skips guards or another one."""
         for entry in reversed(self.entries):
             if (
@@ -208,7 +208,7 @@ class Cache:
                 return entry
         return None
 
-    def skipped(self, entry: Entry, resolve: Resolve, *, skips: bool) -> list[Guard]:
+    def skipped(self, entry: CacheEntry, resolve: Resolve, *, skips: bool) -> list[Guard]:
         """The guards that a call breaks and nobody checks: a filter drops them, or a stance skips them."""
         return [
             guard
@@ -337,7 +337,7 @@ class Cache:
                 turns = place in self.dynamic and size is not None and size > 1
                 axes.append(f"s{size}" if turns else size)
             pattern.append(tuple(axes))
-        self.entries.append(Entry(tuple(pattern), dict(modes), called, guards, burned, unguarded))
+        self.entries.append(CacheEntry(tuple(pattern), dict(modes), called, guards, burned, unguarded))
 
 
 def _without(differences: list[list[str | Guard]], causes: list[str | Guard]) -> list[list[str | Guard]]:
@@ -416,7 +416,7 @@ class Trace:
     """It is a call in a frame that Dynamo has left, or behind a graph break."""
     compiles: bool = True
     """No entry of the cache fits: this call compiles."""
-    serves: Entry | None = None
+    serves: CacheEntry | None = None
     """The entry that fits."""
     version: Version = ("", 0)
     unchecked: bool = False

@@ -10,13 +10,14 @@ import json
 import math
 import numbers
 import sys
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.interpreter import sizes
-from dynamo_lint.interpreter.compiled import Compiled
+from dynamo_lint.interpreter.compiled import CompiledCalls
 from dynamo_lint.interpreter.expressions import LATE, OPERATORS, ROUNDS, SOME, is_short, text
 from dynamo_lint.interpreter.guards import LENGTH, GraphBreak
 from dynamo_lint.interpreter.model import (
@@ -125,11 +126,12 @@ _WHOLE = frozenset(
 """The dtypes of whole numbers."""
 
 
-class Library(Compiled):
+class Library(CompiledCalls):
     """A stage that knows libraries."""
 
     __slots__ = ()
 
+    @abstractmethod
     def inherited(
         self,
         owner: ClassRef,
@@ -139,15 +141,14 @@ class Library(Compiled):
         keywords: dict[str, object],
     ) -> object:
         """Call `super().name(…)`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def store(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute, or a setting of torch."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _of_every_object(self, receiver: Object, name: str, arguments: list[object], site: Site) -> object:
         """Call a special method that all objects inherit; MISSING if it is none of those."""
-        raise NotImplementedError
 
     def hold(self, container: Object, arguments: list[object]) -> None:
         """Put modules into a container of torch."""

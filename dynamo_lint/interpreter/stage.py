@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -79,7 +80,7 @@ def outside(dotted: str) -> object:
 
 
 @dataclass(slots=True)
-class Stage:
+class Stage(ABC):
     """All that the code run so far has set up."""
 
     project: Project
@@ -190,13 +191,13 @@ class Stage:
                         return held if self.trace is None else self.free(name, held, self.file(path), frame)
         return UNKNOWN
 
+    @abstractmethod
     def free(self, name: str, value: object, around: Frame, frame: Frame) -> object:
         """The value of a name outside of the compiled code that reads it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def resume(self, name: str, value: object, frame: Frame) -> object:
         """The value of a name that a frame was handed behind a graph break."""
-        raise NotImplementedError
 
     def of_symbol(self, symbol: Symbol) -> object:
         """A definition, a file or something outside as a value."""
@@ -228,9 +229,9 @@ class Stage:
             self.trace, self.under = around
         return self.files[path]
 
+    @abstractmethod
     def function(self, body: list[ast.stmt], frame: Frame) -> Iterator[object]:
         """Run the body of a function or of a file; what it yields."""
-        raise NotImplementedError
 
     def step(self, count: int = 1) -> None:
         """Count steps, and end a run that takes too many.

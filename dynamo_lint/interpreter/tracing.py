@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -146,9 +147,9 @@ class Tracing(Stage):
         """Whether Dynamo takes the integers of an object for constants: those of modules and classes."""
         return isinstance(owner, ClassObject) or (isinstance(owner, Object) and self.is_module(owner))
 
+    @abstractmethod
     def is_module(self, value: Object) -> bool:
         """Whether an object is a module of torch, or of the project."""
-        raise NotImplementedError
 
     # --- guarding ---------------------------------------------------------------------------------------
 
@@ -197,9 +198,9 @@ class Tracing(Stage):
         if before is None or before.doubt:
             self.breaks[site.place] = made
 
+    @abstractmethod
     def split(self) -> None:
         """End the graph at the current line: what is behind it is compiled apart, where that is known."""
-        raise NotImplementedError
 
     def length(self, container: object) -> None:
         """Guard on the length of a list, or on the keys of a dict."""
@@ -579,9 +580,9 @@ class Tracing(Stage):
                 return target
         return UNKNOWN if value is UNKNOWN or isinstance(value, Method) else MISSING
 
+    @abstractmethod
     def peek(self, owner: Object | ClassObject, name: str) -> object:
         """The value of an attribute without running any code; MISSING if there is none."""
-        raise NotImplementedError
 
 
 def _has_sources(value: tuple[object, ...]) -> bool:

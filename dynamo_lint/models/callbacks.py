@@ -69,7 +69,7 @@ def masks_for(pts: PointsTo, dotted: str, call: ir.Call, context: Context) -> Va
 
 def _given(pts: PointsTo, call: ir.Call, context: Context) -> ValueSet:
     """Our functions among the arguments of a call."""
-    followed = (a for a in arguments_of(call) if not isinstance(a, ir.Constant | ir.Unknown))
+    followed = (a for a in arguments_of(call) if not isinstance(a, ir.Constant | ir.UnknownExpression))
     return functions_in(union(pts.value(argument, context) for argument in followed))
 
 

@@ -233,7 +233,7 @@ def _entries(pts: PointsTo, place: Place) -> Iterator[_Entry]:
             yield from ((name, where) for name in _names(call, where))
             continue
         for argument in given_to(call):
-            if not isinstance(argument, Constant | ir.Unknown):
+            if not isinstance(argument, Constant | ir.UnknownExpression):
                 for value in pts.value(argument, where):
                     if isinstance(value, ClassValue | FunctionValue):
                         yield from ((name, value.ref) for name in _names(call, value.ref))

@@ -10,7 +10,7 @@ from dynamo_lint.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ReleaseChange:
     """One change, which holds from a release on."""
 
     since: tuple[int, int]
@@ -23,10 +23,10 @@ class Change:
 
 
 @cache
-def changes() -> Mapping[str, Change]:
+def changes() -> Mapping[str, ReleaseChange]:
     """All changes by name."""
     return {
-        name: Change(
+        name: ReleaseChange(
             _version(row["since"]),
             _version(row.get("until", "9.0")),
             tuple(row["rules"]),

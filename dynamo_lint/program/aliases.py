@@ -27,7 +27,7 @@ def read_aliases(
     file: FileFacts, aliases: Table, rows: Table, lookups: Table, compiled: Table, held: Table
 ) -> None:
     """Fill the tables of aliases: a name bound to a name, to a call with it, or a dictionary of it."""
-    alias, row, lookup, made = Names(), Names(), Names(), Names()
+    alias, row, lookup, made = Aliases(), Aliases(), Aliases(), Aliases()
     for function in file.functions.values():
         everything: tuple[Binding | Store, ...] = (*function.bindings, *function.stores)
         for bound in everything:
@@ -72,7 +72,7 @@ def read_aliases(
 def read_names(file: FileFacts, others: Table, imported: Table) -> None:
     """Under which other names something is bound, and what is imported by its name."""
     names: set[str] = set()
-    found = Names()
+    found = Aliases()
     for function in file.functions.values():
         for binding in function.bindings:
             for name in originals(binding.value):
@@ -89,7 +89,7 @@ def read_names(file: FileFacts, others: Table, imported: Table) -> None:
 
 def read_called_as(file: FileFacts, called_as: Table) -> None:
     """Names under which something may be called: `block_fn=Block`, `layer_type = Block`, `[Block, …]`."""
-    found = Names()
+    found = Aliases()
     for function in file.functions.values():
         for binding in function.bindings:
             for mentioned in possible_names(binding.value, 3):
@@ -108,7 +108,7 @@ def read_called_as(file: FileFacts, called_as: Table) -> None:
     found.put_into(called_as)
 
 
-class Names:
+class Aliases:
     """Names by name: each counts once, in whatever order a file has them."""
 
     def __init__(self) -> None:

@@ -70,7 +70,7 @@ def is_empty(function: Function) -> bool:
 
 
 def is_left_to_subclasses(project: Project, ref: FunctionRef) -> bool:
-    """A method that does nothing but raise NotImplementedError, where some class below does something."""
+    """A method whose body only raises NotImplementedError, where some class below does something."""
     function = project.function(ref)
     if function.owner is None or not _only_raises(function) or len(function.calls) > 1:
         return False

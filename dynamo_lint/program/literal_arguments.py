@@ -38,7 +38,7 @@ class PassedArguments(NamedTuple):
     shape: Shape
 
 
-class Shapes(Mapping[str, tuple[PassedArguments, ...]]):
+class FileCalls(Mapping[str, tuple[PassedArguments, ...]]):
     """The calls in the functions of a file, by function and by what they call; see `question`."""
 
     def __init__(self, file: FileFacts, own: Mapping[str, bool], inside: Mapping[str, list[str]]) -> None:
@@ -193,7 +193,7 @@ def _changes(expr: Expr, names: _Names) -> bool:
             return name in _COUNTERS
         case ir.Element(iterable):
             return isinstance(iterable, ir.Display | ir.Element | ir.Subscript)
-    return isinstance(expr, ir.Unknown)
+    return isinstance(expr, ir.UnknownExpression)
 
 
 def _turns(expr: Expr, names: _Names) -> bool:

@@ -21,7 +21,7 @@ from dynamo_lint.program.graph import c3_merge
 from dynamo_lint.program.imports import ModuleFinder, OwnFolder
 from dynamo_lint.program.refs import COMPILE, ClassRef, ExternalSymbol, File, FunctionRef, Symbol
 from dynamo_lint.program.scopes import Scopes, method_kind
-from dynamo_lint.program.tables import FILES, NO_TABLES, FilledTables, Tables
+from dynamo_lint.program.tables import FILES, NO_TABLES, FilledTables, NameTables
 
 _PARTIAL = "functools.partial"
 _TORCH_MODULE = ("torch.nn.modules.module", "Module")
@@ -65,7 +65,7 @@ class Project:
         self.launchers = {path: file.launcher for path, file in files.items() if file.launcher is not None}
         """All launchers: whatever changes in one of them is judged again."""
         self._order = {path: number for number, path in enumerate(files)}
-        tables = Tables(files, notes, gathered)
+        tables = NameTables(files, notes, gathered)
         self.named = tables.named
         self.screened, self.screened_if_known = tables.screened, tables.screened_if_known
         self.calls_of = tables.calls_of

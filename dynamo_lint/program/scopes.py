@@ -21,7 +21,7 @@ from dynamo_lint.index.ir import (
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.dependencies import Recorder, RecordingTable
 from dynamo_lint.program.item_path import ANY_ITEM, item_path, key_of, nested
-from dynamo_lint.program.literal_arguments import PassedArguments, Shapes
+from dynamo_lint.program.literal_arguments import FileCalls, PassedArguments
 from dynamo_lint.program.names import changed_names, is_replaced, mentioned_in, set_globally
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
@@ -64,7 +64,7 @@ class Scopes:
         self._items: dict[FunctionRef, Mapping[str, Items]] = {}
         self._stores: dict[ClassRef, OwnStores] = {}
         self._stored: dict[str, dict[str, dict[str, list[tuple[FunctionRef, Store]]]]] = {}
-        self._shapes: dict[str, tuple[Shapes, RecordingTable[tuple[PassedArguments, ...]]]] = {}
+        self._shapes: dict[str, tuple[FileCalls, RecordingTable[tuple[PassedArguments, ...]]]] = {}
         self._kept: dict[str, Mapping[str, list[str]]] = {}
         self._mentioned: dict[str, Mapping[str, bool]] = {}
         self._owners: dict[FunctionRef, ClassRef | None] = {}
@@ -191,7 +191,7 @@ class Scopes:
         noted.note(table.question(ref.key, site.call.function))
         return table.arguments_of(ref.key, site)
 
-    def _shapes_in(self, path: str) -> tuple[Shapes, RecordingTable[tuple[PassedArguments, ...]]]:
+    def _shapes_in(self, path: str) -> tuple[FileCalls, RecordingTable[tuple[PassedArguments, ...]]]:
         known = self._shapes.get(path)
         if known is None:
             table = _shapes(self._files[path])
@@ -271,8 +271,8 @@ def _imports(file: FileFacts) -> dict[str, list[ir.Import]]:
     return table
 
 
-def _shapes(file: FileFacts) -> Shapes:
-    return Shapes(file, own_names(file), _inside(file))
+def _shapes(file: FileFacts) -> FileCalls:
+    return FileCalls(file, own_names(file), _inside(file))
 
 
 def _kept(file: FileFacts) -> dict[str, list[str]]:

@@ -26,7 +26,7 @@ from dynamo_lint.index.ir import (
 )
 from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.index.walking import walk
-from dynamo_lint.program.aliases import Names, read_aliases, read_called_as, read_names
+from dynamo_lint.program.aliases import Aliases, read_aliases, read_called_as, read_names
 from dynamo_lint.program.compile_values import read_compile_values
 from dynamo_lint.program.deferred_calls import LATER, called_later
 from dynamo_lint.program.dependencies import Recorder, asked_as
@@ -97,7 +97,7 @@ def _defines(file: FileFacts, value: Expr) -> bool:
     return isinstance(value, Import) and value.name is not None and value.name.islower()
 
 
-class Reading(NamedTuple):
+class TableReader(NamedTuple):
     """One walk over a file, which fills several tables."""
 
     tables: tuple[str, ...]
@@ -109,7 +109,7 @@ def _uses(
     file: FileFacts, calls: Table, passed: Table, stores: Table, keywords: Table, texts: Table, results: Table
 ) -> None:
     """Record the calls, stores and keywords of all function bodies by name."""
-    keyword_of, text_of = Names(), Names()
+    keyword_of, text_of = Aliases(), Aliases()
     for key, function in file.functions.items():
         ref = function_ref(file.path, key)
         for site in function.calls:
@@ -359,33 +359,33 @@ def _itself(
 
 
 OF_REGIONS = (
-    Reading((FILES, MODULES, SCRIPTS, "classes", "marked"), _itself),
-    Reading(("calls", "passed", "stores", "keywords", "texts", "results called"), _uses),
-    Reading(("aliases", "rows", "lookups", "compiled as", "held by classes"), read_aliases),
-    Reading(("known",), _known),
-    Reading(("loaded",), _loaded),
-    Reading(("definitions", "defined", "methods", "top"), _defined),
-    Reading(("decorated", "properties"), _decorated),
-    Reading(("derived",), _derived),
-    Reading(("others", "imported"), read_names),
-    Reading(("imports",), _imports),
-    Reading(("callers", "within"), _callers),
-    Reading(("keyword names",), _keyword_names),
-    Reading(("rebound", "foreign", "items"), _rebound),
-    Reading(("called as",), read_called_as),
-    Reading(("listed",), _listed),
-    Reading(("settings made", "unwrapping", "terms"), _settings_made),
-    Reading(("carrying", "carried to"), read_compile_values),
-    Reading(("calling given",), read_called),
-    Reading(("handed as", "handed at"), read_passed_on),
-    Reading(("settings", "described", "named in settings", "nodes"), read_config_files),
-    Reading(("configured", "typed"), read_configs),
-    Reading(("words",), read_words),
+    TableReader((FILES, MODULES, SCRIPTS, "classes", "marked"), _itself),
+    TableReader(("calls", "passed", "stores", "keywords", "texts", "results called"), _uses),
+    TableReader(("aliases", "rows", "lookups", "compiled as", "held by classes"), read_aliases),
+    TableReader(("known",), _known),
+    TableReader(("loaded",), _loaded),
+    TableReader(("definitions", "defined", "methods", "top"), _defined),
+    TableReader(("decorated", "properties"), _decorated),
+    TableReader(("derived",), _derived),
+    TableReader(("others", "imported"), read_names),
+    TableReader(("imports",), _imports),
+    TableReader(("callers", "within"), _callers),
+    TableReader(("keyword names",), _keyword_names),
+    TableReader(("rebound", "foreign", "items"), _rebound),
+    TableReader(("called as",), read_called_as),
+    TableReader(("listed",), _listed),
+    TableReader(("settings made", "unwrapping", "terms"), _settings_made),
+    TableReader(("carrying", "carried to"), read_compile_values),
+    TableReader(("calling given",), read_called),
+    TableReader(("handed as", "handed at"), read_passed_on),
+    TableReader(("settings", "described", "named in settings", "nodes"), read_config_files),
+    TableReader(("configured", "typed"), read_configs),
+    TableReader(("words",), read_words),
 )
 """The tables that are read to find compiled code."""
 OF_STATE = (
-    Reading(("methods called", "names called", "else called"), _callees),
-    Reading(("bodies", "plain methods", "annotations", "globals", "kept", "nested"), _slots),
+    TableReader(("methods called", "names called", "else called"), _callees),
+    TableReader(("bodies", "plain methods", "annotations", "globals", "kept", "nested"), _slots),
 )
 """The tables that are read, as a rule, only to find the state of compiled code."""
 READINGS = (*OF_REGIONS, *OF_STATE)
@@ -415,7 +415,7 @@ NO_TABLES: FilledTables = {}
 class GrowingTables:
     """The tables of some readings, which grow file by file: whole once all were added in their order."""
 
-    def __init__(self, readings: Sequence[Reading]) -> None:
+    def __init__(self, readings: Sequence[TableReader]) -> None:
         self._readings = readings
         self._tables: dict[str, Table] = {}
         self._waiting: list[FileFacts] | None = []
@@ -459,7 +459,7 @@ ALWAYS_KNOWN = frozenset({"__call__", "apply", "forward"})
 _READING = {table: reading for reading in READINGS for table in reading.tables}
 
 
-class Tables:
+class NameTables:
     """Where a name is called, stored, passed on, given another name, or used as a decorator."""
 
     def __init__(self, files: Mapping[str, FileFacts], notes: Recorder, gathered: FilledTables) -> None:
@@ -563,7 +563,7 @@ class Tables:
         return any(name in self.named(table) for table in KNOWN) or name in ALWAYS_KNOWN
 
 
-def tables_of(files: Iterable[FileFacts], reading: Reading) -> dict[str, Table]:
+def tables_of(files: Iterable[FileFacts], reading: TableReader) -> dict[str, Table]:
     """The tables that one way of reading files fills."""
     tables: dict[str, Table] = {name: defaultdict(list) for name in reading.tables}
     for file in files:

@@ -65,7 +65,7 @@ class CompiledFunction:
         return hash((self.function, self.receiver))
 
 
-class Call(NamedTuple):
+class CallEdge(NamedTuple):
     """One call out of a hot function."""
 
     target: Node
@@ -116,7 +116,7 @@ class Regions:
     entries: tuple[Entry, ...]
     hot: tuple[CompiledFunction, ...]
     unresolved: tuple[Unresolved, ...]
-    calls: Mapping[Node, tuple[Call, ...]] = field(default_factory=dict)
+    calls: Mapping[Node, tuple[CallEdge, ...]] = field(default_factory=dict)
     """The calls of each hot function."""
     skipped: tuple[Skipped, ...] = ()
     idle: tuple[Idle, ...] = ()

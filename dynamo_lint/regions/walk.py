@@ -31,7 +31,7 @@ from dynamo_lint.regions import delegation
 from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.compile_names import CONVENTION
 from dynamo_lint.regions.edge_conditions import Switches, if_given, never_runs, without_gradients
-from dynamo_lint.regions.model import Call, CompiledFunction, Root, Unresolved
+from dynamo_lint.regions.model import CallEdge, CompiledFunction, Root, Unresolved
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.targets import is_kept_eager, of_few, of_receiver, shown, targets_of
 from dynamo_lint.regions.unresolved import describe
@@ -49,7 +49,7 @@ from dynamo_lint.values.model import (
 from dynamo_lint.values.patches import patched_callee
 from dynamo_lint.values.points_to import FAN_OUT, Slot, evaluate, points_to_of
 
-Calls = dict[Node, tuple[Call, ...]]
+Calls = dict[Node, tuple[CallEdge, ...]]
 
 
 def trace(
@@ -57,10 +57,10 @@ def trace(
 ) -> tuple[tuple[CompiledFunction, ...], Calls, tuple[Unresolved, ...]]:
     """All hot functions, strongest evidence first, with the shortest chain of that strength, their calls, and
     the calls of which not all candidates were followed."""
-    walk = _Walk(project, options)
+    walk = _RegionWalk(project, options)
     walk.run(roots)
     if left_out := walk.without_gradients():
-        walk = _Walk(project, options)
+        walk = _RegionWalk(project, options)
         walk.run(roots, left_out)
     return walk.hot(), walk.calls(), tuple(walk.cuts())
 
@@ -72,7 +72,7 @@ def _choices(edges: list[Edge]) -> list[int]:
     return [functions[edge.line, edge.callee] if edge.callee is not None else 1 for edge in edges]
 
 
-class _Walk:
+class _RegionWalk:
     def __init__(self, project: Project, options: RegionOptions) -> None:
         self._project = project
         self._visits: dict[Node, Visit] = {}
@@ -247,9 +247,9 @@ class _Walk:
         """The calls of each hot function, by function."""
         return {node: tuple(map(self._called, edges, _choices(edges))) for node, edges in self._edges.items()}
 
-    def _called(self, edge: Edge, choices: int) -> Call:
+    def _called(self, edge: Edge, choices: int) -> CallEdge:
         disabled = edge.target not in self._visits and self._boundaries.disables(edge.target.function)
-        return Call(edge.target, edge.confidence, edge.line, edge.callee, disabled, choices)
+        return CallEdge(edge.target, edge.confidence, edge.line, edge.callee, disabled, choices)
 
     def _propagate_entries(self) -> None:
         """Let every entry that reaches a node know it, not just the first."""
@@ -453,7 +453,7 @@ class _Walk:
         if terminal_name(call.function) == CONVENTION:
             return
         for argument in arguments_of(call):
-            if isinstance(argument, ir.Constant | ir.Unknown):
+            if isinstance(argument, ir.Constant | ir.UnknownExpression):
                 continue
             values = evaluate(self._project, argument, context)
             yield from self._by_caller(argument, context, values, call.line, "passes on")

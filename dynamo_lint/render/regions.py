@@ -18,7 +18,7 @@ from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, counted, text_width
 
 if TYPE_CHECKING:
-    from dynamo_lint.state.guard_surface import Read
+    from dynamo_lint.state.guard_surface import GuardedRead
 
 
 def render_json(regions: Regions, files: Mapping[str, FileFacts], look: Look) -> str:
@@ -88,7 +88,7 @@ def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
     return "\n".join(lines)
 
 
-def render_guards(surface: Sequence[Read], look: Look, output_format: str) -> str:
+def render_guards(surface: Sequence[GuardedRead], look: Look, output_format: str) -> str:
     """The Python values that each region reads: a table for people, a document for scripts."""
     if output_format == "json":
         rows = [
@@ -124,7 +124,7 @@ def render_guards(surface: Sequence[Read], look: Look, output_format: str) -> st
     return "\n".join([*lines, "", look.line(_account(surface))]) + "\n"
 
 
-def _account(surface: Sequence[Read]) -> str:
+def _account(surface: Sequence[GuardedRead]) -> str:
     """How many values there are, each counted once however many regions read it, by who writes them."""
     values = {(one.guarded.kind, one.guarded.name): one.guarded.writers for one in surface}
     count = Counter(values.values())

@@ -19,7 +19,7 @@ from dynamo_lint.interpreter.model import Met
 from dynamo_lint.models.drivers import NAMES
 from dynamo_lint.program.refs import Confidence, ExternalSymbol, FunctionRef, Node
 from dynamo_lint.regions.boundaries import Boundaries
-from dynamo_lint.regions.model import Call, CompiledFunction
+from dynamo_lint.regions.model import CallEdge, CompiledFunction
 from dynamo_lint.rules.base import (
     Claim,
     Context,
@@ -147,7 +147,7 @@ _ISLAND = Wording(
 )
 _IN_WORDS = r"#(?!\s*(?:noqa|nosec|(?:type|pragma|pylint|pyright|mypy|ruff|fmt|expect|dynamo-lint):))"
 """A comment that is not just for a tool."""
-_Calls = dict[FunctionRef, list[tuple[CompiledFunction, Call]]]
+_Calls = dict[FunctionRef, list[tuple[CompiledFunction, CallEdge]]]
 
 
 @named("DYN406", "undocumented-disable")

@@ -15,7 +15,7 @@ from dynamo_lint.rules.base import Context, nodes_of
 from dynamo_lint.state.model import (
     SCALARS,
     AttributeState,
-    Guard,
+    EnclosingTest,
     Key,
     Kind,
     Kinds,
@@ -230,7 +230,7 @@ def _limit(state: AttributeState, write: Write) -> int | None:
     return None
 
 
-def comparison(guard: Guard) -> tuple[str, str]:
+def comparison(guard: EnclosingTest) -> tuple[str, str]:
     """The comparison that holds: `not >= 3` is `< 3`."""
     if guard.limit is None:
         return "", ""

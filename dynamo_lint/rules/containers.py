@@ -21,7 +21,7 @@ from dynamo_lint.rules.base import (
     subject,
 )
 from dynamo_lint.rules.changes import STOPS, comparison, depends_on_input, verdict
-from dynamo_lint.state.initial import Container, container_of
+from dynamo_lint.state.initial import InitialContainer, container_of
 from dynamo_lint.state.model import AttributeState, Kind, Mutation, MutationSite, Value, Write, WriteSite
 from dynamo_lint.state.provenance import Tables
 
@@ -148,7 +148,7 @@ def _fills_up(state: AttributeState, site: MutationSite) -> bool:
 
 
 def _left_over(
-    state: AttributeState, clears: list[MutationSite], container: Container | None
+    state: AttributeState, clears: list[MutationSite], container: InitialContainer | None
 ) -> Growth | None:
     """Emptied in every call; what is put in behind that is found there by the second call, not the first."""
     if container is None or not container.empty:
@@ -162,7 +162,11 @@ def _left_over(
 
 
 def _of_mutation(
-    tables: Tables, state: AttributeState, site: MutationSite, container: Container | None, context: Context
+    tables: Tables,
+    state: AttributeState,
+    site: MutationSite,
+    container: InitialContainer | None,
+    context: Context,
 ) -> Growth | None:
     mutation = site.mutation
     match mutation.how:
@@ -180,7 +184,7 @@ def _of_mutation(
 
 
 def _of_length(
-    state: AttributeState, site: MutationSite, container: Container | None, context: Context
+    state: AttributeState, site: MutationSite, container: InitialContainer | None, context: Context
 ) -> Growth | None:
     if container is not None and container.bounded:
         return _bounded(site, container.maxlen + 1 if container.maxlen is not None else None, context)
@@ -197,7 +201,7 @@ def _of_length(
 
 
 def _of_emptying(
-    tables: Tables, state: AttributeState, site: MutationSite, container: Container | None
+    tables: Tables, state: AttributeState, site: MutationSite, container: InitialContainer | None
 ) -> Growth | None:
     """A list that is used up: `self.todo.pop()`, and nobody ever adds to it."""
     used_up = container is not None and container.kind in {"list", "deque"} and not container.empty
@@ -235,7 +239,7 @@ def _limit(state: AttributeState, mutation: Mutation) -> int | None:
     return None
 
 
-def _of_key(tables: Tables, site: MutationSite, index: Value, container: Container) -> Growth | None:
+def _of_key(tables: Tables, site: MutationSite, index: Value, container: InitialContainer) -> Growth | None:
     """New keys: how many depends on where they come from."""
     if index.constants is not None:
         return None if index.constants <= container.keys else Growth(site, "once", 2, keyed=True)

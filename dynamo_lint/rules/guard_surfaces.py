@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, is_quiet, named
-from dynamo_lint.state.guard_surface import Read, guard_surface
+from dynamo_lint.state.guard_surface import GuardedRead, guard_surface
 from dynamo_lint.state.provenance import Tables
 
 _WRITERS = {
@@ -43,7 +43,7 @@ def new_guard(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]
         yield at_line(rule, tables, context, one.hot.function, one.line, claim, one.hot)
 
 
-def _is_agreed(context: Context, one: Read) -> bool:
+def _is_agreed(context: Context, one: GuardedRead) -> bool:
     """Whether the contract lists a value, or has no list."""
     surface = context.contract_of(one.hot.function.path).guard_surface
     if isinstance(surface, tuple):

@@ -259,7 +259,7 @@ LABELLED = frozenset({"Eq", "NotEq", "In", "NotIn"})
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class DifferenceGroup:
     """The differences between instances that have one cause, so that one change ends all of them."""
 
     numbers: tuple[Consumed, ...]
@@ -270,7 +270,7 @@ class Cause:
     """The variants follow from how large a number is that compiled code uses: no such part at zero."""
 
 
-def causes(tables: Tables, context: Context) -> list[Cause]:
+def causes(tables: Tables, context: Context) -> list[DifferenceGroup]:
     """Everything that differs and costs, by its reason."""
     groups: dict[tuple[object, ...], list[Consumed]] = {}
     homes: dict[tuple[object, ...], tuple[object, ...]] = {}
@@ -283,7 +283,7 @@ def causes(tables: Tables, context: Context) -> list[Cause]:
             key = homes.setdefault(home, (difference.unit, difference.roots, difference.cause))
             groups.setdefault(key, []).append(one)
     found = [
-        Cause(
+        DifferenceGroup(
             tuple(one for one in group if one.difference.sort != DifferenceKind.VARIANT),
             tuple(one for one in group if one.difference.sort == DifferenceKind.VARIANT),
         )
@@ -299,7 +299,7 @@ def causes(tables: Tables, context: Context) -> list[Cause]:
     return numbers
 
 
-def _follows(variant: Cause, number: Cause) -> bool:
+def _follows(variant: DifferenceGroup, number: DifferenceGroup) -> bool:
     """Which variant an instance has is computed from its number."""
     if not number.numbers:
         return False
@@ -310,9 +310,9 @@ def _follows(variant: Cause, number: Cause) -> bool:
     return all(number.kind != "const" and depends_on(decider(one), number) for one, number in pairs)
 
 
-def _joined(number: Cause, variant: Cause) -> Cause:
+def _joined(number: DifferenceGroup, variant: DifferenceGroup) -> DifferenceGroup:
     labelled = all(decider(one).kind in LABELLED for one in variant.variants[0].difference.values)
-    return Cause(
+    return DifferenceGroup(
         (*number.numbers, *variant.numbers),
         (*number.variants, *variant.variants),
         rate=number.rate or (not labelled and not number.variants),

@@ -72,7 +72,7 @@ EAGER = frozenset({"builtin", "off", *_BYPASSES, *_HIDES})
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LineReport:
     """All that one line does to the compiled calls of one program."""
 
     site: Site
@@ -102,7 +102,7 @@ class Told:
         return ast.unparse(node) if isinstance(node, ast.expr) else ""
 
 
-def told(tables: Tables, *wanted: str) -> Iterator[Told]:
+def told(tables: Tables, *wanted: str) -> Iterator[LineReport]:
     """All that is met of some kinds, by the line to change, once for each line."""
     seen: set[Site] = set()
     for met in (run.met for run in runs(tables)):
@@ -114,15 +114,15 @@ def told(tables: Tables, *wanted: str) -> Iterator[Told]:
         for site, ones in sites.items():
             if site not in seen:
                 seen.add(site)
-                yield Told(site, tuple(ones), any(one.unit in compiled for one in ones))
+                yield LineReport(site, tuple(ones), any(one.unit in compiled for one in ones))
 
 
-def caught(tables: Tables) -> list[Told]:
+def caught(tables: Tables) -> list[LineReport]:
     """The handlers that catch a compiled call which fails, and after which nothing of it runs compiled."""
     return [one for one in told(tables, "swallowed") if not one.partly]
 
 
-def failures(tables: Tables, handler: Told) -> list[Break]:
+def failures(tables: Tables, handler: LineReport) -> list[Break]:
     """The graph breaks for which the calls fail that a handler catches."""
     sites = {met.compile.site.place for met in handler.met if met.compile is not None}
     entries = tables.regions.entries
@@ -292,7 +292,7 @@ def bypassed_compile(rule: Rule, tables: Tables, context: Context) -> Iterator[F
         yield stated(rule, tables, context, one.site, claim, one.likeliest)
 
 
-def _severity(one: Told) -> str | None:
+def _severity(one: LineReport) -> str | None:
     """Who unwraps a model beside calling it compiled means to; what may not happen is a note."""
     meant = one.partly and one.met[0].what == "unwrapped"
     return "note" if one.doubt or meant else None
@@ -344,7 +344,7 @@ def _objected(rule: Rule, tables: Tables, context: Context) -> Generator[Finding
     return lines
 
 
-def _by_default(tables: Tables, context: Context, one: Told, code: str) -> bool | None:
+def _by_default(tables: Tables, context: Context, one: LineReport, code: str) -> bool | None:
     """Whether a switch is on where nobody asks for it; also not where the contract allows it."""
     if is_allowed(tables, context, one.site.where, code):
         return False

@@ -20,7 +20,7 @@ from dynamo_lint.state.provenance import Tables
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PlacedClaim:
     """A claim, with its place."""
 
     where: FunctionRef
@@ -28,7 +28,7 @@ class Told:
     claim: Claim
 
 
-def breaches(tables: Tables, context: Context) -> Iterator[Told]:
+def breaches(tables: Tables, context: Context) -> Iterator[PlacedClaim]:
     """All places that break what the contract says of the environment."""
     for path in launchers_of(tables.project):
         tables.bodies.line(FunctionRef(path, "<module>"), 1)  # the verdict hangs on all of its text
@@ -36,10 +36,10 @@ def breaches(tables: Tables, context: Context) -> Iterator[Told]:
         if not is_rehearsal(write.where):
             yield from _undone(tables, context, write)
     yield from _given(tables, context)
-    lacking: dict[tuple[FunctionRef, int], Told] = {}
+    lacking: dict[tuple[FunctionRef, int], PlacedClaim] = {}
     for one in started(tables.project):
         if claim := _lacking(tables, context, one):
-            lacking.setdefault((one.where, one.line), Told(one.where, one.line, claim))
+            lacking.setdefault((one.where, one.line), PlacedClaim(one.where, one.line, claim))
     yield from lacking.values()
 
 
@@ -50,7 +50,7 @@ def _wanted(context: Context, path: str) -> dict[str, Expectation]:
 # --- code ------------------------------------------------------------------------------------------------
 
 
-def _undone(tables: Tables, context: Context, write: EnvironmentWrite) -> Iterator[Told]:
+def _undone(tables: Tables, context: Context, write: EnvironmentWrite) -> Iterator[PlacedClaim]:
     """The claim about a line of code that gives a variable what the contract does not want."""
     project = tables.project
     wanted = _wanted(context, write.where.path).get(write.key)
@@ -65,7 +65,7 @@ def _undone(tables: Tables, context: Context, write: EnvironmentWrite) -> Iterat
         fault = text_fault(write.value, wanted) if write.value is not None else ""
         does = f'is set to "{write.value}" here'
     if fault:
-        yield Told(
+        yield PlacedClaim(
             write.where, write.line, _claim(write.key, does, fault, "note" if write.default else "warning")
         )
 
@@ -102,7 +102,7 @@ def _applies(project: Project, wanted: Expectation, path: str) -> bool:
 # --- launchers -------------------------------------------------------------------------------------------
 
 
-def _given(tables: Tables, context: Context) -> Iterator[Told]:
+def _given(tables: Tables, context: Context) -> Iterator[PlacedClaim]:
     """The claims about lines of launchers that give a variable what the contract does not want."""
     for path, launcher in launchers_of(tables.project).items():
         table = _wanted(context, path)
@@ -115,7 +115,9 @@ def _given(tables: Tables, context: Context) -> Iterator[Told]:
                 shown = one.value.replace(PART, "…")
                 does = f'is set to "{shown}" here' + (" by default" if one.default else "")
                 severity = "note" if one.conditional else "warning"
-                yield Told(FunctionRef(path, "<module>"), one.line, _claim(one.name, does, fault, severity))
+                yield PlacedClaim(
+                    FunctionRef(path, "<module>"), one.line, _claim(one.name, does, fault, severity)
+                )
 
 
 def _lacking(tables: Tables, context: Context, one: Started) -> Claim | None:

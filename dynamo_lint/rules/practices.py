@@ -28,7 +28,7 @@ from dynamo_lint.rules.base import (
 )
 from dynamo_lint.state.expressions import constant
 from dynamo_lint.state.model import AttributeState, MutationSite, WriteSite
-from dynamo_lint.state.practice import Options, Practice, Site
+from dynamo_lint.state.practice import FunctionLine, Options, Practice
 from dynamo_lint.state.process_groups import groups_made, is_distributed
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.state.tuning import Tuning
@@ -67,7 +67,7 @@ def reset_site(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding
         yield at_line(rule, tables, context, site.where, site.line, claim)
 
 
-def _is_import(tables: Tables, site: Site) -> bool:
+def _is_import(tables: Tables, site: FunctionLine) -> bool:
     """Whether a line runs when its file is imported, and the file is not there to be run by itself."""
     where = site.where
     alone = tables.project.files[where.path].is_script

@@ -19,7 +19,7 @@ from dynamo_lint.run.reading import Content, Effort, read_facts
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
-    from dynamo_lint.state.guard_surface import Read
+    from dynamo_lint.state.guard_surface import GuardedRead
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,9 @@ def regions_of(settings: Settings, content: Content, sources: Sources, effort: E
     return regions
 
 
-def surface_of(settings: Settings, content: Content, sources: Sources, effort: Effort) -> tuple[Read, ...]:
+def surface_of(
+    settings: Settings, content: Content, sources: Sources, effort: Effort
+) -> tuple[GuardedRead, ...]:
     """The Python values that compiled code reads in these files."""
     from dynamo_lint.program.tables import READINGS, GrowingTables
     from dynamo_lint.regions.resolve import resolve
@@ -61,7 +63,7 @@ def surface_of(settings: Settings, content: Content, sources: Sources, effort: E
     gathering = GrowingTables(READINGS)
     facts = read_facts(content, sources, effort, gathering.add)
 
-    def surface() -> tuple[Read, ...]:
+    def surface() -> tuple[GuardedRead, ...]:
         project, regions = resolve(facts, settings.region_options, gathered=gathering.tables)
         return guard_surface(build(project, regions, sources.text, settings.torch_version))
 

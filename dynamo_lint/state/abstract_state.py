@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from dynamo_lint.dataclass import dataclass, field, replace
-from dynamo_lint.state.model import Guard, Key, Kind, Load, Origin, Place, Value
+from dynamo_lint.state.model import EnclosingTest, Key, Kind, Load, Origin, Place, Value
 
 INT, BOOL, FLOAT = frozenset({Kind.INT}), frozenset({Kind.BOOL}), frozenset({Kind.FLOAT})
 T = TypeVar("T")
@@ -124,7 +124,7 @@ class Flow:
     """Attributes certainly written in this call by this function or one it called."""
     conditional: dict[str, dict[Place, Value]] = field(default_factory=dict)
     """Places written wherever a test was true, by the source of the test."""
-    guards: frozenset[Guard] = frozenset()
+    guards: frozenset[EnclosingTest] = frozenset()
 
     def fork(self) -> Flow:
         """An independent copy for one branch."""

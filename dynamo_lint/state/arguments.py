@@ -30,7 +30,7 @@ from dynamo_lint.values.points_to import glimpse
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class CompiledSignature:
     """The parameters of a compiled function, as a call fills them."""
 
     positional: tuple[str, ...]
@@ -44,13 +44,13 @@ class Signature:
     """Those with a literal default: a call that leaves them out hands that over."""
 
     @staticmethod
-    def of(project: Project, hot: CompiledFunction) -> Signature:
+    def of(project: Project, hot: CompiledFunction) -> CompiledSignature:
         """Of a compiled function, without its instance."""
         function = project.function(hot.function)
         parameters = function.parameters
         bound = int(hot.receiver is not None and function.owner is not None)
         taken = [p for p in parameters[bound:] if p.kind in ("positional", "keyword")]
-        return Signature(
+        return CompiledSignature(
             tuple(p.name for p in taken if p.kind == "positional"),
             any(p.kind == "vararg" for p in parameters),
             any(p.kind == "kwarg" for p in parameters),
@@ -86,7 +86,7 @@ class Signature:
 class ChangingCalls:
     """Answers for the calls of all functions."""
 
-    def __init__(self, project: Project, signatures: Iterable[Signature]) -> None:
+    def __init__(self, project: Project, signatures: Iterable[CompiledSignature]) -> None:
         self._project = project
         self._signatures = frozenset(signatures)
         self._shapes: dict[Shape, bool] = {}
@@ -334,7 +334,7 @@ def _calls(
     Who is called takes long to work out: first it is asked of the calls that may tell of a change, and of
     the others only if they may be calls of the same functions.
     """
-    signatures = {hot: Signature.of(project, hot) for hot in compiled.values()}
+    signatures = {hot: CompiledSignature.of(project, hot) for hot in compiled.values()}
     telling = ChangingCalls(project, signatures.values())
     reach = _reach(project, compiled)
     callers = project.in_order(ref for ref in _callers(project, reach) if ref not in drivers.hot)
@@ -371,7 +371,7 @@ def calls_of(
     if not compiled:
         return
     handles, reach = Handles.of(project, regions.entries), _reach(project, compiled)
-    signatures = {hot: Signature.of(project, hot) for hot in compiled.values()}
+    signatures = {hot: CompiledSignature.of(project, hot) for hot in compiled.values()}
     for ref in project.in_order(ref for ref in _callers(project, reach) if ref not in drivers.hot):
         for site in project.calls_in(ref, reach.may_be_called):
             if any(signature.fits(site.call) for signature in signatures.values()):

@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from dynamo_lint.program.graph import strongly_connected
 from dynamo_lint.program.refs import Node
 from dynamo_lint.regions.model import CompiledFunction
-from dynamo_lint.state.model import CallEvent, FunctionState, Guard, Key
+from dynamo_lint.state.model import CallEvent, EnclosingTest, FunctionState, Key
 
 _MOST_WAYS = 16
 """To one function; of more is only known what all of them found."""
 Ways = frozenset[frozenset[Key]]
-Facts = tuple[frozenset[Key], frozenset[Guard], Ways]
+Facts = tuple[frozenset[Key], frozenset[EnclosingTest], Ways]
 """The keys written, the tests that held, and for each way the keys that it found absent."""
 NOTHING: Facts = (frozenset(), frozenset(), frozenset({frozenset()}))
 Calls = list[tuple[CompiledFunction, CallEvent]]
 """The callers of a function, each with what holds at the call."""
 
 
-def missing_attributes(guards: frozenset[Guard]) -> frozenset[Key]:
+def missing_attributes(guards: frozenset[EnclosingTest]) -> frozenset[Key]:
     """The attributes that tests found missing or None."""
     return frozenset(guard.key for guard in guards if guard.missing)
 

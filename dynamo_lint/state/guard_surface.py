@@ -36,7 +36,7 @@ _READS = frozenset({"get", "getenv"})
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class GuardedRead:
     """A guarded value, and the first line of compiled code that reads it."""
 
     guarded: Guarded
@@ -44,9 +44,9 @@ class Read:
     line: int
 
 
-def guard_surface(tables: Tables) -> tuple[Read, ...]:
+def guard_surface(tables: Tables) -> tuple[GuardedRead, ...]:
     """The surface of all regions, in file order, each value once for each region."""
-    found: dict[tuple[str, str, str, str], Read] = {}
+    found: dict[tuple[str, str, str, str], GuardedRead] = {}
     written = {
         state.key for state in (*tables.attributes, *tables.globals) if state.writes or state.mutations
     }
@@ -55,7 +55,7 @@ def guard_surface(tables: Tables) -> tuple[Read, ...]:
         for line, guarded in _of_function(tables, hot, written):
             for target in targets:
                 one = Guarded(target, *guarded)
-                found.setdefault(one.identity, Read(one, hot, line))
+                found.setdefault(one.identity, GuardedRead(one, hot, line))
     return tuple(found[identity] for identity in sorted(found))
 
 

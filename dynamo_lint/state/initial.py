@@ -96,7 +96,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class InitialContainer:
     """A container as construction leaves it."""
 
     kind: str
@@ -110,21 +110,21 @@ class Container:
     """That length, if it is a literal."""
 
 
-def container_of(state: AttributeState) -> Container | None:
+def container_of(state: AttributeState) -> InitialContainer | None:
     """Return the container that an attribute starts with; None if construction does not say, or says two."""
     found = {_container(outside.value) for outside in state.outside if outside.initial}
     found.discard(None)
     return found.pop() if len(found) == 1 else None
 
 
-def _container(value: Expr) -> Container | None:
+def _container(value: Expr) -> InitialContainer | None:
     match value:
         case Display(kind="list" | "each", items=items):
-            return Container("list", empty=not items)
+            return InitialContainer("list", empty=not items)
         case Display(kind="dict", keys=keys):
-            return Container("dict", frozenset(repr(key) for key in keys if key is not None))
+            return InitialContainer("dict", frozenset(repr(key) for key in keys if key is not None))
         case Display(kind="set"):
-            return Container("set")
+            return InitialContainer("set")
         case Call(function, arguments, keywords):
             kind = _KINDS.get(terminal_name(function) or "")
             if kind is None:
@@ -134,7 +134,7 @@ def _container(value: Expr) -> Container | None:
             length = limit.value if isinstance(limit, Constant) and isinstance(limit.value, int) else None
             bounded = limit is not None and limit != Constant(None)
             names = frozenset(repr(name) for name in given if name is not None and kind == "dict")
-            return Container(kind, names, not arguments and not given, bounded, length)
+            return InitialContainer(kind, names, not arguments and not given, bounded, length)
     return None
 
 

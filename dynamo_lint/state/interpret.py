@@ -16,7 +16,18 @@ from dynamo_lint.program.forward import Forward
 from dynamo_lint.program.function_bodies import Opened
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.abstract_state import Flow, ends, indices, is_namespace, merge, unstarred
-from dynamo_lint.state.model import FunctionState, Guard, Key, Kind, Kinds, Load, Origin, Place, Use, Value
+from dynamo_lint.state.model import (
+    EnclosingTest,
+    FunctionState,
+    Key,
+    Kind,
+    Kinds,
+    Load,
+    Origin,
+    Place,
+    Use,
+    Value,
+)
 from dynamo_lint.state.places import Linker
 from dynamo_lint.state.transfer import Evaluator, arithmetic
 from dynamo_lint.state.transfer_calls import evaluate_call
@@ -49,7 +60,7 @@ class _Test(NamedTuple):
     text: str
     never: bool
     """It does not hold in compiled code."""
-    guards: frozenset[Guard]
+    guards: frozenset[EnclosingTest]
     stored: frozenset[Place]
 
 
@@ -205,7 +216,9 @@ class _Walker(Forward[Flow, _Test]):
             return self._round(None, Value(), self._guards(node.test, False))
         return self._round(node.target, self.ev.element(node.iter), frozenset())
 
-    def _round(self, target: ast.expr | None, item: Value, tested: frozenset[Guard]) -> Iterator[None]:
+    def _round(
+        self, target: ast.expr | None, item: Value, tested: frozenset[EnclosingTest]
+    ) -> Iterator[None]:
         guards = self.ev.flow.guards
         self.ev.flow.guards = guards | tested
         if target is not None:
@@ -299,11 +312,11 @@ class _Walker(Forward[Flow, _Test]):
                     return True
         return truth_when_compiling(test, {}) is False
 
-    def _guards(self, test: ast.expr, negated: bool) -> frozenset[Guard]:
+    def _guards(self, test: ast.expr, negated: bool) -> frozenset[EnclosingTest]:
         """The attributes that a test asks about, seen from the branch where it held (or did not)."""
         match test:
             case ast.BoolOp(values=values):
-                return frozenset[Guard]().union(*(self._guards(value, negated) for value in values))
+                return frozenset[EnclosingTest]().union(*(self._guards(value, negated) for value in values))
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 return self._guards(inner, not negated)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
@@ -318,13 +331,13 @@ class _Walker(Forward[Flow, _Test]):
                 base, literal = self.ev.place(owner), literal_of(name)
                 if base is None or not isinstance(literal, str):
                     return frozenset()
-                return frozenset(Guard(key, negated) for key in self.ev.linker.keys((*base, literal)))
+                return frozenset(EnclosingTest(key, negated) for key in self.ev.linker.keys((*base, literal)))
             case ast.Attribute() | ast.Name() | ast.Subscript():
                 return self._guard(test, negated)
             case _:
                 return frozenset()
 
-    def _guard(self, node: ast.expr, missing: bool, limit: str | None = None) -> frozenset[Guard]:
+    def _guard(self, node: ast.expr, missing: bool, limit: str | None = None) -> frozenset[EnclosingTest]:
         match node:
             case ast.Call(ast.Name("len"), [inner], []):
                 node = inner
@@ -341,5 +354,5 @@ class _Walker(Forward[Flow, _Test]):
         # An item may be false in a container that is full.
         asked = prefixes[:1] if place[-1].startswith("[") else prefixes[:2]
         return frozenset(
-            Guard(key, missing, limit) for prefix in asked for key in self.ev.linker.keys(prefix)
+            EnclosingTest(key, missing, limit) for prefix in asked for key in self.ev.linker.keys(prefix)
         )

@@ -60,11 +60,11 @@ def launcher_writes(project: Project) -> Iterator[EnvironmentWrite]:
 def started(project: Project) -> tuple[Started, ...]:
     """Every program that launchers start, as far as it is a file of the project."""
     if "started" not in project.memo:
-        project.memo["started"] = tuple(_Reading(project).started())
+        project.memo["started"] = tuple(_StartedPrograms(project).started())
     return project.memo["started"]  # type: ignore[return-value]
 
 
-class _Reading:
+class _StartedPrograms:
     """Who starts whom."""
 
     def __init__(self, project: Project) -> None:

@@ -124,7 +124,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class EnclosingTest:
     """An enclosing test that mentions an attribute."""
 
     key: Key
@@ -151,7 +151,7 @@ class Write:
     keys: frozenset[Key]
     position: Position
     value: Value
-    guards: frozenset[Guard] = frozenset()
+    guards: frozenset[EnclosingTest] = frozenset()
     registers: bool = False
     """It is `register_buffer` or another method that adds to a module."""
 
@@ -167,7 +167,7 @@ class Mutation:
     """`grow`, `shrink`, `clear`, `item` (under some key), `element` (of a set) or `merge` (of two dicts)."""
     index: Value | None = None
     """The key, or the element of a set."""
-    guards: frozenset[Guard] = frozenset()
+    guards: frozenset[EnclosingTest] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class CallEvent:
     callee: Callee
     arguments: tuple[tuple[str, Value], ...]
     written: frozenset[Key]
-    guards: frozenset[Guard]
+    guards: frozenset[EnclosingTest]
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ _OPTIONS = frozenset({"mode", "options", "backend", "fullgraph", "dynamic"})
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class FunctionLine:
     """A line that does something."""
 
     where: FunctionRef
@@ -70,7 +70,7 @@ class Practice:
     """The facts."""
 
     settings: tuple[Made, ...] = ()
-    resets: tuple[Site, ...] = ()
+    resets: tuple[FunctionLine, ...] = ()
     compiles: tuple[Options, ...] = ()
     caches: tuple[CacheFolder, ...] = ()
     saved: tuple[Saved, ...] = ()
@@ -97,12 +97,12 @@ def practice_of(project: Project) -> Practice:
     return project.memo["practice"]  # type: ignore[return-value]
 
 
-def _resets(project: Project) -> Iterator[Site]:
+def _resets(project: Project) -> Iterator[FunctionLine]:
     for name in sorted({"reset", *project.aliases_of("reset")}):
         for where, site in project.calls_of(name):
             symbols = project.symbols(site.call.function, where.path, where.key)
             if any(isinstance(one, ExternalSymbol) and one.dotted in RESETS for one in symbols):
-                yield Site(where, site.call.line)
+                yield FunctionLine(where, site.call.line)
 
 
 def _compiles(project: Project) -> Iterator[Options]:

@@ -13,7 +13,7 @@ from dynamo_lint.instances.model import Units
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Node
-from dynamo_lint.regions.model import Call, CompiledFunction, Regions
+from dynamo_lint.regions.model import CallEdge, CompiledFunction, Regions
 from dynamo_lint.regions.policy import Policies
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.arguments import Filled, Passed
@@ -39,7 +39,7 @@ class Origins:
     project: Project
     states: dict[CompiledFunction, FunctionState]
     names: Names
-    calls: Mapping[Node, tuple[Call, ...]]
+    calls: Mapping[Node, tuple[CallEdge, ...]]
     passed: dict[tuple[FunctionRef, ClassRef | None, str], list[tuple[CompiledFunction, Value]]] = field(
         init=False
     )

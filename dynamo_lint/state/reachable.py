@@ -202,7 +202,7 @@ class Reach:
     def _may_be(self, value: Expr, where: FunctionRef, test: _Test) -> bool:
         """Whether what is stored may be what is asked for, or a container of it."""
         match value:
-            case ir.Constant() | ir.Unknown():
+            case ir.Constant() | ir.UnknownExpression():
                 return False
             case ir.Choice(options) | ir.Display(_, options):
                 return any(self._may_be(option, where, test) for option in options)

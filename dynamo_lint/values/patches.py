@@ -196,7 +196,7 @@ def _all(pts: PointsTo) -> dict[ClassRef | None, list[_Place]]:
             if len(arguments) <= value_at or isinstance(arguments[value_at - 1], ir.Constant):
                 continue
             value, owner = arguments[value_at], _owner(site, owner_at)
-            if owner is None or isinstance(value, ir.Constant | ir.Unknown):
+            if owner is None or isinstance(value, ir.Constant | ir.UnknownExpression):
                 continue
             context = Context(where, pts.project.owner(where))
             deep = name == "set_submodule" or _calls_itself(pts, where)

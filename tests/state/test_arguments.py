@@ -8,7 +8,7 @@ from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.resolve import resolve
 from dynamo_lint.state import arguments
-from dynamo_lint.state.arguments import ChangingCalls, Signature
+from dynamo_lint.state.arguments import ChangingCalls, CompiledSignature
 from dynamo_lint.state.body import body_of
 from dynamo_lint.state.loop_variance import in_loop
 from dynamo_lint.state.reachable import Reach
@@ -32,7 +32,7 @@ def told(driver: str) -> list[int]:
     source = f"{MODEL}\n{driver}"
     files = {"m.py": summarize("m.py", "m", False, source.encode())}
     project, regions = resolve(files, RegionOptions())
-    telling = ChangingCalls(project, [Signature.of(project, hot) for hot in regions.hot])
+    telling = ChangingCalls(project, [CompiledSignature.of(project, hot) for hot in regions.hot])
     ref = FunctionRef("m.py", "run")
     first = project.function(ref).line
     return [site.call.line - first for site, _ in telling.calls(ref, lambda callee, path: True)]
