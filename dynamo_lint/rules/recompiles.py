@@ -59,6 +59,8 @@ class _Cause:
         return self.last.guard.site if write is None or self.code in _AT_THE_USE else write.site
 
 
+_OF_TENSORS = {"sizes": ".shape", "dtype": ".dtype", "gradient": ""}
+"""By a guard on a tensor, the attribute that it is about, where the rule's words do not name it."""
 _DTYPE = re.compile(r"torch\.(b?float\d*|half|double|u?int\d+|long|short|bool|complex\d+)")
 _ITEM = re.compile(r"\[[^\]]*\]")
 _ITEMS = re.compile(r"(\[[^\]]*\])+$")
@@ -174,7 +176,7 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
         return "storm", None
     expected = cause.recompiles[0].guard.expected
     dtype = isinstance(expected, External) and _DTYPE.fullmatch(expected.dotted) is not None
-    chosen = (dtype or isinstance(expected, str | Member)) and not isinstance(cause.last.now, Tensor)
+    chosen = (dtype or isinstance(expected, str | Member)) and cause.last.guard.what not in _OF_TENSORS
     open_ended = cause.last.decides("size") or (cause.weakened and cause.last.decides("test"))
     if entries == 2 and not (open_ended or chosen):
         return "once", 2
@@ -306,7 +308,7 @@ def _spelled_key(key: object) -> str:
 def title(one: Recompile) -> str:
     """The state as a person would name it: by its class if a module of a library holds it."""
     of_library = isinstance(getattr(one.holder, "kind", None), str)
-    part = {"sizes": ".shape", "dtype": ".dtype"}.get(one.guard.what, "")
+    part = _OF_TENSORS.get(one.guard.what, "") if isinstance(one.now, Tensor) else ""
     return (subject(one) if of_library else spelled(one.guard.source)) + part
 
 
