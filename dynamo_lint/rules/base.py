@@ -141,6 +141,8 @@ def placed(
     unproven = unproven or (
         in_tests(path) and claim.effect in {"break", "per-value", "per-instance", "storm"}
     )
+    # Of the classes that a site picks one from, it is not known that it ever picks this one.
+    unproven = unproven or (bool(known) and all(one.choices > 1 for one in known))
     if hot is not None:
         unproven = unproven or not tables.chosen.isdisjoint(claim.keys) or is_aside(tables, hot, position)
         unproven = unproven or (where == hot.function and is_idle(tables, hot, position))
