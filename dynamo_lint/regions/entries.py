@@ -625,6 +625,8 @@ class _Search:
         count = instances(pts, site, context) if site.repeated and len(flat) == 1 else None
         undecided = () if site.repeated else alternatives(pts, where, values)
         for value, confidence in flat.items():
+            if value in undecided:
+                confidence = max(confidence, Confidence.LIKELY)
             targets = targets_of(self._project, {value: confidence})
             if idiom in ("call", "method") and isinstance(value, Instance):
                 targets += steps_of(self._project, value.ref, confidence, target, where)

@@ -55,7 +55,7 @@ class CompiledFunction:
     compiled: bool = False
     """The function is itself what was handed to the compiler: its arguments come from eager code."""
     guessed: bool = False
-    """The chain is one of very many that its calls allow."""
+    """The chain is one of very many that calls allow, or begins where a site picks one of several classes."""
 
     @property
     def unit(self) -> str:

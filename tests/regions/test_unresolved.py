@@ -402,4 +402,4 @@ def test_a_site_that_a_table_gives_one_of_several_classes_is_told_with_what_deci
 
 def test_a_declaration_decides_which_of_several_classes_a_site_compiles() -> None:
     _, regions = resolve_text(TABLE, declared=("m:Encoder",))
-    assert not (regions.unresolved or regions.skipped)
+    assert (regions.unresolved, regions.skipped) == ((), ())
