@@ -623,7 +623,7 @@ class _Search:
         pts = points_to_of(self._project)
         flat = shown(pts, own, _FEW, methods=True)
         count = instances(pts, site, context) if site.repeated and len(flat) == 1 else None
-        undecided = () if site.repeated else alternatives(pts, where, values)
+        undecided = () if site.repeated else alternatives(pts, where, target, values)
         for value, confidence in flat.items():
             if value in undecided:
                 confidence = max(confidence, Confidence.LIKELY)

@@ -1098,6 +1098,79 @@ def drive():
         yield net(X)
 
 
+# %% a base hands over to nn.Sequential what the class below it passes by keyword
+class Chain(nn.Sequential):
+    def __init__(self, blocks):
+        super().__init__(*blocks)
+
+    def forward(self, x):
+        for _, block in self.named_children():
+            x = block(x)
+        return x
+
+    def compile(self, **options):
+        super().compile(backend="eager", **options)
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+class Model(Chain):
+    def __init__(self, blocks):
+        super().__init__(blocks=blocks)
+
+
+def drive():
+    net = Model([Plain(), Counting()])
+    net.compile()
+    for _ in range(12):
+        yield net(X)
+
+
+# %% quiet: what a base only asks after, beside the blocks that it hands over, is none of them
+class Chain(nn.Sequential):
+    def __init__(self, blocks, spare):
+        super().__init__(*blocks)
+        self.spared = spare is not None
+
+    def forward(self, x):
+        for _, block in self.named_children():
+            x = block(x)
+        return x
+
+    def compile(self, **options):
+        super().compile(backend="eager", **options)
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1
+        return x * self.n
+
+
+class Model(Chain):
+    def __init__(self, blocks):
+        super().__init__(blocks=blocks, spare=Counting())
+
+
+def drive():
+    net = Model([Plain()])
+    net.compile()
+    for _ in range(12):
+        yield net(X)
+
+
 # %% quiet: a wrapper makes one of two by a flag and compiles where it makes the other
 class Wrapped(nn.Module):
     def __init__(self, counting=False, compile=False):
