@@ -220,12 +220,17 @@ def comes_back(project: Project, where: FunctionRef, compiled: Expr, value: Valu
 def depends_on(
     project: Project, asked: Iterable[Expr], where: FunctionRef, names: Container[str | None]
 ) -> bool:
-    """Whether what expressions name comes from some names, through the local variables of a function."""
+    """Whether what expressions name comes from some names, through the local variables of a function.
+
+    `super()` comes from `self`.
+    """
     pending = list(asked)
     seen: set[str] = set()
     while pending:
         match pending.pop():
             case ir.Name(name) if name in names:
+                return True
+            case ir.Call(ir.Name("super"), ()) if project.self_name(where) in names:
                 return True
             case ir.Name(name) if name not in seen:
                 seen.add(name)

@@ -48,10 +48,11 @@ from dynamo_lint.regions.model import (
     merged_roots,
     weakened,
 )
-from dynamo_lint.regions.options import RegionOptions, matches, wrapper
+from dynamo_lint.regions.options import CHOICE, RegionOptions, matches, wrapper
 from dynamo_lint.regions.receivers import receivers
 from dynamo_lint.regions.targets import (
     Target,
+    alternatives,
     by_call,
     compiled_argument,
     compiled_by_class,
@@ -185,7 +186,27 @@ def find_entries(
     # What only a test compiles shows that users may: no run of theirs has compiled it yet.
     roots = [weakened(root, Confidence.LIKELY) if is_tried(project, root) else root for root in roots]
     roots = [weakened(root, Confidence.POSSIBLE) if _is_left_off(project, root) else root for root in roots]
-    return roots, unresolved, skipped
+    return roots, [*unresolved, *_choices(project, roots)], skipped
+
+
+def _choices(project: Project, roots: list[Root]) -> Iterator[Unresolved]:
+    """The sites that compile one of several classes, which of them a run says."""
+    sites: dict[tuple[str, int], list[Root]] = defaultdict(list)
+    for root in roots:
+        if root.entry.choices > 1:
+            sites[root.entry.path, root.entry.line].append(root)
+    for (path, line), several in sites.items():
+        meant = sorted({_declared_as(project, root) for root in several})
+        expression = max((describe(call) for call in calls_at(project, path, line)), key=len, default="")
+        count = max(root.entry.choices for root in several)
+        why = f"it compiles one of {count} classes, and a run says which: what is found in them is a note"
+        yield Unresolved(path, line, expression, why, tuple(meant), kind=CHOICE)
+
+
+def _declared_as(project: Project, root: Root) -> str:
+    """What an entry compiles, as a declaration names it."""
+    path, _, name = root.entry.target.partition("::")
+    return f"{project.files[path].module}:{name}"
 
 
 def _is_left_off(project: Project, root: Root) -> bool:
@@ -602,7 +623,10 @@ class _Search:
         pts = points_to_of(self._project)
         flat = shown(pts, own, _FEW, methods=True)
         count = instances(pts, site, context) if site.repeated and len(flat) == 1 else None
+        undecided = () if site.repeated else alternatives(pts, where, target, values)
         for value, confidence in flat.items():
+            if value in undecided:
+                confidence = max(confidence, Confidence.LIKELY)
             targets = targets_of(self._project, {value: confidence})
             if idiom in ("call", "method") and isinstance(value, Instance):
                 targets += steps_of(self._project, value.ref, confidence, target, where)
@@ -612,6 +636,8 @@ class _Search:
                 entry = Entry(
                     where.path, line, idiom, id_of(value), confidence, regional, site.condition, count
                 )
+                if value in undecided:
+                    entry = replace(entry, choices=len(undecided))
                 module = value.ref if isinstance(value, Instance) else None
                 tested = attributes_tested(target) if module is not None else ()
                 off = off_with(self._project, where, site.call, targets[0].function)

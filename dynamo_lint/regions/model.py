@@ -13,7 +13,7 @@ from dynamo_lint.index.lower import terminal_name
 from dynamo_lint.program.files import in_tests, is_kept, is_trial
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Node
-from dynamo_lint.regions.options import ENTRY, Idle, RegionOptions
+from dynamo_lint.regions.options import CHOICE, ENTRY, Idle, RegionOptions
 from dynamo_lint.regions.targets import Target
 from dynamo_lint.values.points_to import points_to_of
 
@@ -37,6 +37,8 @@ class Entry:
     """How many instances a regional entry compiles, where the code says so."""
     tested: bool = False
     """It compiles what callers hand it, and this is handed over by tests alone."""
+    choices: int = 1
+    """How many unrelated classes a table, a factory or a registry gives the site; nothing says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class CompiledFunction:
     compiled: bool = False
     """The function is itself what was handed to the compiler: its arguments come from eager code."""
     guessed: bool = False
-    """The chain is one of very many that its calls allow."""
+    """The chain is one of very many that calls allow, or begins where a site picks one of several classes."""
 
     @property
     def unit(self) -> str:
@@ -96,7 +98,7 @@ class Unresolved:
     lacks: str = ""
     """Why no declaration is called for: `forward` if the module has none, `code` if it is a library's."""
     kind: str = ENTRY
-    """`entry`; a `call`, `class` or `closure` in compiled code that was not followed; or another of these."""
+    """`entry`, `choice`; `call`, `class` or `closure` in compiled code that was not followed; or another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,8 @@ def merged_roots(roots: Iterable[Root]) -> dict[str, Root]:
         known = found.setdefault(root.entry.target, root)
         if known.entry.tested and not root.entry.tested:
             known = found[root.entry.target] = replace(known, entry=root.entry, rehearsal=root.rehearsal)
+        if root.entry.choices < known.entry.choices:
+            known = found[root.entry.target] = replace(known, entry=root.entry)
         had = {(target.function, target.receiver) for target in known.targets}
         more = tuple(one for one in root.targets if (one.function, one.receiver) not in had)
         if more:
@@ -231,7 +235,9 @@ def part(regions: Regions, paths: Collection[str]) -> Regions:
         entries=tuple(regions.entries[number] for number in kept),
         hot=tuple(replace(one, entries=tuple(numbers[old] for old in entries)) for one, entries in hot),
         unresolved=tuple(
-            site for site in regions.unresolved if site.path in (paths if site.kind == ENTRY else concerned)
+            site
+            for site in regions.unresolved
+            if site.path in (paths if site.kind in {ENTRY, CHOICE} else concerned)
         ),
         skipped=tuple(site for site in regions.skipped if site.path in paths),
     )

@@ -45,8 +45,9 @@ class Idle:
     why: str
 
 
-ENTRY, LIBRARY, PROGRAM = "entry", "library", "program"
-"""Kinds of what is unresolved: a compile site, an import of a file that hides a library, and a program.
+ENTRY, CHOICE, LIBRARY, PROGRAM = "entry", "choice", "library", "program"
+"""Kinds of what is unresolved: a compile site, one that means any of several classes, an import of a file
+that hides a library, and a program.
 
 They stand here because a run from the cache needs no more of the regions than this module.
 """

@@ -13,7 +13,7 @@ from dynamo_lint.program.tables import NO_TABLES, FilledTables
 from dynamo_lint.regions.declared import assumed_entries, declared_entries, idle_declarations
 from dynamo_lint.regions.entries import find_entries
 from dynamo_lint.regions.model import Regions, Skipped
-from dynamo_lint.regions.options import RegionOptions
+from dynamo_lint.regions.options import ENTRY, RegionOptions
 from dynamo_lint.regions.unresolved import closures_alone, compile_flags, hidden_libraries, left_to_many
 from dynamo_lint.regions.walk import trace
 from dynamo_lint.values.points_to import Answers, PointsTo
@@ -53,7 +53,9 @@ def resolve(
     answers = {_name(project, root.symbol) for root in declared}
     answered = {site for site in unresolved if not answers.isdisjoint((*site.candidates, *site.examples))}
     unresolved = [site for site in unresolved if site not in answered]
-    skipped += (Skipped(one.path, one.line, one.expression, _DECLARED) for one in answered)
+    skipped += (
+        Skipped(one.path, one.line, one.expression, _DECLARED) for one in answered if one.kind == ENTRY
+    )
     roots = [*found, *declared, *assumed_entries(project, options.assume)]
     if not (roots or unresolved or comments or unknown):
         unresolved = compile_flags(project)

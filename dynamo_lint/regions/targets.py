@@ -17,6 +17,7 @@ from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.hierarchy import families, subclasses_running
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef
+from dynamo_lint.values.alternatives import named_together
 from dynamo_lint.values.arguments import ENOUGH, is_settled
 from dynamo_lint.values.model import (
     ClassValue,
@@ -26,6 +27,7 @@ from dynamo_lint.values.model import (
     FunctionValue,
     Instance,
     SuperProxy,
+    Text,
     Value,
     ValueSet,
     elements,
@@ -128,6 +130,42 @@ def shown(pts: PointsTo, values: ValueSet, few: int, *, methods: bool = False) -
         return values
     others: ValueSet = {v: confidence for v, confidence in flat.items() if v not in strange}
     return union([others, pts.guessed(strange)])
+
+
+_TO_OTHERS = 1
+"""Classes from elsewhere beside those that a registry names: the bare model that others wrap."""
+
+
+def alternatives(pts: PointsTo, where: FunctionRef, compiled: Expr, values: ValueSet) -> frozenset[Value]:
+    """Those values of one expression that a table, a factory or a registry gives it, of unrelated classes.
+
+    A run has one of them. Not so with what a container holds together; and a function that makes them itself,
+    one on each branch, is a program that offers them all, as are calls that write a name for each of them.
+    """
+    classes = {value: ref for value in values if (ref := _class_of(pts, value, methods=True)) is not None}
+    refs = frozenset(classes.values())
+    ends = families(pts.project, refs)
+    if len({(ref.path, ref.name) for ref in ends}) < 2:  # one that is defined anew is one
+        return frozenset()
+    made = {
+        symbol
+        for site in pts.project.function(where).calls
+        for symbol in pts.project.symbols(site.call.function, where.path, where.key)
+    }
+    if refs <= made or not named_together(pts.project, refs, _TO_OTHERS):
+        return frozenset()
+    return frozenset() if _names_written(pts, where, compiled) >= len(ends) else frozenset(classes)
+
+
+def _names_written(pts: PointsTo, where: FunctionRef, compiled: Expr) -> int:
+    """How many texts calls write for the parameter that decides what is compiled; 0 if some pass another."""
+    most = 0
+    for parameter in pts.project.function(where).parameters:
+        if depends_on(pts.project, (compiled,), where, {parameter.name}):
+            passed = [pts.passed_by(parameter, where, *call) for call in pts.call_sites(where)]
+            if all(values and all(isinstance(value, Text) for value in values) for values in passed):
+                most = max(most, len({value for values in passed for value in values}))
+    return most
 
 
 def targets_of(

@@ -14,7 +14,7 @@ from dynamo_lint.calls.construct import constructors
 from dynamo_lint.calls.contexts import by_caller, origins
 from dynamo_lint.calls.decorators import is_within, is_wrapped, wrappers
 from dynamo_lint.calls.hooks import hooks_of
-from dynamo_lint.calls.model import Edge, Step, Visit, met
+from dynamo_lint.calls.model import MANY, Edge, Step, Visit, met
 from dynamo_lint.calls.runs import may_be_run_by
 from dynamo_lint.conditions.arguments import NO_SWITCHES, switches_left_off
 from dynamo_lint.conditions.constructor import reach_confidence
@@ -190,7 +190,9 @@ class _RegionWalk:
             node = Node(target.function, target.receiver)
             if self._meets(root, target.function) and not self._is_eager(node, root):
                 step = Step(root.entry.path, root.entry.line, root.symbol, here)
-                yield node, Visit(target.confidence, (step,), 1 << index, index, compiled=True, off=root.off)
+                visit = Visit(target.confidence, (step,), 1 << index, index, compiled=True, off=root.off)
+                # Of the classes that a site picks one from, it is not known that it ever picks this one.
+                yield node, replace(visit, choices=MANY + 1) if root.entry.choices > 1 else visit
         if root.module is not None:
             step = Step(root.entry.path, root.entry.line, root.symbol, f"{here}, with its hooks")
             hooks = self._hooks(root.module, root.entry.confidence, root.entry.line)

@@ -10,7 +10,7 @@ from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
-from dynamo_lint.regions.options import ENTRY
+from dynamo_lint.regions.options import CHOICE, ENTRY
 from dynamo_lint.render.json_format import SCHEMA_VERSION, cell_of, placed, skipped_object, unresolved_object
 from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.render.text import places_table
@@ -77,7 +77,13 @@ def render_text(regions: Regions, files: Mapping[str, FileFacts], look: Look) ->
             lines.append(_site(site, look))
             lines.append(look.line(clean(advice(site)), " " * 8, " " * 8))
         lines.append("")
-    if gaps := [site for site in regions.unresolved if site.kind != ENTRY]:
+    if choices := [site for site in regions.unresolved if site.kind == CHOICE]:
+        lines.append(look.paint("Compile sites that mean one of several:", bold=True))
+        for site in choices:
+            lines.append(_site(site, look))
+            lines.append(look.line(clean(advice(site)), " " * 8, " " * 8))
+        lines.append("")
+    if gaps := [site for site in regions.unresolved if site.kind not in {ENTRY, CHOICE}]:
         lines.append(look.paint("Not followed to the end:", bold=True))
         lines += [_site(site, look) for site in gaps]
         lines.append("")

@@ -265,6 +265,10 @@ def verdict(report: Report) -> str:
     return "; ".join([f"Found {severities} in {of}", _compiled(report), *gaps]) + "."
 
 
+_COUNTED = ("entry", "choice", "library", "program")
+"""The kinds of what is unresolved that have a line of their own."""
+
+
 def _gaps(report: Report) -> Sequence[str]:
     """The counts of all that was given up without a finding that says so."""
     gaps = []
@@ -273,10 +277,13 @@ def _gaps(report: Report) -> Sequence[str]:
     if sites := kinds["entry"]:
         were = counted(sites, "compile site was", "compile sites were")
         gaps.append(f"{were} not understood (see `dynamo-lint regions`)")
+    if choices := kinds["choice"]:
+        mean = counted(choices, "compile site means", "compile sites mean")
+        gaps.append(f"{mean} one of several classes, with notes alone (see `dynamo-lint regions`)")
     if programs := kinds["program"]:
         were = counted(programs, "program was", "programs were")
         gaps.append(f"{were} not followed to the end (see `dynamo-lint regions`)")
-    if places := kinds.total() - kinds["entry"] - kinds["library"] - kinds["program"]:
+    if places := kinds.total() - sum(kinds[one] for one in _COUNTED):
         were = counted(places, "place in compiled code was", "places in compiled code were")
         gaps.append(f"{were} not followed to the end (see `dynamo-lint regions`)")
     gaps += map(clean, hidden)

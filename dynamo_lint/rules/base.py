@@ -191,9 +191,9 @@ _DEBUGGING = re.compile(r"(?:^|[/_])(?:debug|verbose|profil(?:e|er|ing))(?:[/_.]
 def is_aside(tables: Tables, hot: CompiledFunction, position: Position) -> bool:
     """Whether a compiled line stands aside from what its users run.
 
-    It is reached by one of very many ways that its calls allow, through a file or by a test of a flag for
-    debugging or profiling, or it stands in a method in whose place a decorator of the class puts another,
-    which need not call it.
+    It is reached by one of very many ways that its calls allow, from one of the classes that a compile site
+    picks one from, through a file or by a test of a flag for debugging or profiling, or it stands in a method
+    in whose place a decorator of the class puts another, which need not call it.
     """
     if hot.guessed:
         return True

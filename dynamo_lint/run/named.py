@@ -14,7 +14,7 @@ from dynamo_lint.discovery import Discovered
 from dynamo_lint.findings import FileError, Finding, Span
 from dynamo_lint.lintrules import lint_finding
 from dynamo_lint.program.refs import function_ref
-from dynamo_lint.regions.options import ENTRY, Idle
+from dynamo_lint.regions.options import CHOICE, ENTRY, Idle
 from dynamo_lint.report import Compiled, Site
 from dynamo_lint.run.fingerprints import position, with_fingerprints
 
@@ -133,7 +133,7 @@ def _compiled(reported: frozenset[str], verdict: Verdict, reach: Reach) -> Compi
         unresolved=tuple(
             site
             for site in verdict.unresolved
-            if site.path in reported or (site.kind != ENTRY and site.path in concerned)
+            if site.path in reported or (site.kind not in {ENTRY, CHOICE} and site.path in concerned)
         ),
         skipped=tuple(site for site in verdict.skipped if site.path in reported),
         leading=len(leading),

@@ -7,12 +7,13 @@ from functools import cache
 from typing import NamedTuple
 
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import ITEM, Expr
-from dynamo_lint.program.refs import ClassRef, Confidence
+from dynamo_lint.index.ir import ITEM, Call, Expr
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
 from dynamo_lint.values.model import (
     EMPTY,
     Container,
     Context,
+    FunctionValue,
     Instance,
     Text,
     Value,
@@ -35,13 +36,31 @@ def _contents(pts: PointsTo, ref: ClassRef) -> ValueSet:
         for where, store in pts.project.own_stores(part).get(ITEM, ())
     ]
     init = pts.project.method(ref, "__init__") if pts.project.is_container(ref) else None
-    if init is not None:
-        for site in pts.project.function(init).calls:
-            if isinstance(site.call.function, ir.Attribute) and site.call.function.name == "__init__":
-                context = Context(init, ref)
-                given = union(pts.value(argument, context) for argument in site.call.arguments)
-                parts += [{v: t for v, t in given.items() if isinstance(v, Instance)}, elements(given)]
+    for part in _inits(pts, init, ref) if init is not None else ():
+        context = Context(part, ref)
+        for call in _calls_of_init(pts, part):
+            given = union(pts.value(argument, context) for argument in call.arguments)
+            parts += [{v: t for v, t in given.items() if isinstance(v, Instance)}, elements(given)]
     return union(parts)
+
+
+def _inits(pts: PointsTo, init: FunctionRef, ref: ClassRef) -> tuple[FunctionRef, ...]:
+    """An `__init__` and those that it hands over to, the last of which fills the container."""
+    found = [init]
+    for part in found:
+        for call in _calls_of_init(pts, part):
+            above = (
+                v.ref for v in pts.value(call.function, Context(part, ref)) if isinstance(v, FunctionValue)
+            )
+            found += (one for one in above if one not in found)
+    return tuple(found)
+
+
+def _calls_of_init(pts: PointsTo, init: FunctionRef) -> Iterator[Call]:
+    """The calls of an `__init__` that a function makes: `super().__init__(…)`."""
+    for site in pts.project.function(init).calls:
+        if isinstance(site.call.function, ir.Attribute) and site.call.function.name == "__init__":
+            yield site.call
 
 
 def children(pts: PointsTo, ref: ClassRef) -> ValueSet:

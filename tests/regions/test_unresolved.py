@@ -378,3 +378,28 @@ class Trainer:
     why = "it calls `self.model`, of which nothing is known, and no more of its region is"
     assert gaps(code) == [("closure", "Trainer.step.<locals>.inner", why)]
     assert gaps(code + _parts(1) + "Trainer(Part0())") == []
+
+
+# --- one of several classes -----------------------------------------------------------------------------
+
+TABLE = """
+class Encoder(nn.Module):
+    def forward(self, x): return x
+class Decoder(nn.Module):
+    def forward(self, x): return x
+NETS = {"encoder": Encoder, "decoder": Decoder}
+def build(name): return NETS[name]()
+def prepare(options): return torch.compile(build(options.net))
+"""
+
+
+def test_a_site_that_a_table_gives_one_of_several_classes_is_told_with_what_decides_it() -> None:
+    _, regions = resolve_text(TABLE)
+    (site,) = regions.unresolved
+    assert (site.kind, site.candidates) == ("choice", ("m:Decoder", "m:Encoder"))
+    assert advice(site) == 'declare what it compiles: regions = ["m:Decoder", "m:Encoder"]'
+
+
+def test_a_declaration_decides_which_of_several_classes_a_site_compiles() -> None:
+    _, regions = resolve_text(TABLE, declared=("m:Encoder",))
+    assert (regions.unresolved, regions.skipped) == ((), ())

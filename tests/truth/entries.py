@@ -999,6 +999,178 @@ def drive():
         yield net(X)
 
 
+# %% a row of a table that only the run picks may count
+import os
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm note
+        return x * self.n
+
+
+NETS = {"plain": Plain, "counting": Counting}
+
+
+def build():
+    return NETS[os.environ.get("ENTRIES_NET", "plain").strip()]()
+
+
+def drive():
+    net = torch.compile(build(), backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
+# %% a module that the program makes itself, on one of its branches, counts
+import os
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+def drive():
+    if os.environ.get("ENTRIES_NET") == "plain":
+        net = Plain()
+    else:
+        net = Counting()
+    net = torch.compile(net, backend="eager")
+    for _ in range(12):
+        yield net(X)
+
+
+# %% all rows of a table are compiled, and one counts
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+NETS = {"plain": Plain, "counting": Counting}
+
+
+def drive():
+    nets = [torch.compile(net(), backend="eager") for net in NETS.values()]
+    for _ in range(12):
+        yield sum(net(X) for net in nets)
+
+
+# %% the compile of a base runs that of torch, for the class below it that is made
+class Model(nn.Module):
+    def compile(self, **options):
+        super().compile(backend="eager", **options)
+
+
+class Quiet(Model):
+    def forward(self, x):
+        return x + 1
+
+
+class Counting(Model):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+def drive():
+    net = Counting()
+    net.compile()
+    for _ in range(12):
+        yield net(X)
+
+
+# %% a base hands over to nn.Sequential what the class below it passes by keyword
+class Chain(nn.Sequential):
+    def __init__(self, blocks):
+        super().__init__(*blocks)
+
+    def forward(self, x):
+        for _, block in self.named_children():
+            x = block(x)
+        return x
+
+    def compile(self, **options):
+        super().compile(backend="eager", **options)
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1  # expect: DYN101 storm
+        return x * self.n
+
+
+class Model(Chain):
+    def __init__(self, blocks):
+        super().__init__(blocks=blocks)
+
+
+def drive():
+    net = Model([Plain(), Counting()])
+    net.compile()
+    for _ in range(12):
+        yield net(X)
+
+
+# %% quiet: what a base only asks after, beside the blocks that it hands over, is none of them
+class Chain(nn.Sequential):
+    def __init__(self, blocks, spare):
+        super().__init__(*blocks)
+        self.spared = spare is not None
+
+    def forward(self, x):
+        for _, block in self.named_children():
+            x = block(x)
+        return x
+
+    def compile(self, **options):
+        super().compile(backend="eager", **options)
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1
+        return x * self.n
+
+
+class Model(Chain):
+    def __init__(self, blocks):
+        super().__init__(blocks=blocks, spare=Counting())
+
+
+def drive():
+    net = Model([Plain()])
+    net.compile()
+    for _ in range(12):
+        yield net(X)
+
+
 # %% quiet: a wrapper makes one of two by a flag and compiles where it makes the other
 class Wrapped(nn.Module):
     def __init__(self, counting=False, compile=False):
