@@ -153,6 +153,24 @@ def test_another_key_of_the_same_dict_confirms_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "subject", "inside", "verdict"),
+    [
+        ("DYN106", "MoE.n[0]['k']", "[0]", "unobserved"),
+        ("DYN106", "MoE.n[...]['k']", "[0]", "unobserved"),
+        ("DYN105", "MoE.n[0]['k']", "[0]", "confirmed"),
+        ("DYN106", "MoE.n[0]", "[0]", "confirmed"),
+        ("DYN106", "MoE.n", "[0]", "confirmed"),
+    ],
+)
+def test_a_container_that_grew_says_nothing_of_the_value_of_its_items(
+    code: str, subject: str, inside: str, verdict: str
+) -> None:
+    grew = recompile(replace(CAUSE, kind="DICT_LENGTH", inside=inside, stack=()))
+    finding = replace(COUNTER, code=code, subject="train.<locals>.step: n", also=(subject,))
+    assert judged(finding, receipt(grew)).verdict == verdict
+
+
 def test_a_hazard_that_was_exercised_without_cost_is_refuted_with_its_values() -> None:
     verdict = judged(COUNTER, receipt())
     assert verdict.verdict == "refuted"
