@@ -218,6 +218,12 @@ def _without_evidence(
     if not compiled and not _any_line(finding, receipt.traced, root):
         why = f"{line} ran, but not in compiled code{_lost(finding, receipt, root)}"
         return Verdict(finding, "unobserved", why)
+    if finding.code in OUTSIDE and (eager := [one for one in receipt.breaks if one.skips_frame]):
+        where = f"{relative(eager[0].path, root)}:{eager[0].line}"
+        why = (
+            f"the graph breaks at {where}, and what ran eagerly for it may be what reads `{finding.subject}`"
+        )
+        return Verdict(finding, "unobserved", why)
     if receipt.failure is not None:
         return Verdict(finding, "unobserved", f"the compiled program raises {receipt.failure.type}")
     if values is None and finding.effect != "break":

@@ -315,6 +315,21 @@ def test_a_finding_in_code_that_a_break_took_out_is_told_so() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "skips", "verdict"),
+    [
+        ("DYN109", True, "unobserved"),
+        ("DYN109", False, "refuted"),
+        ("DYN101", True, "refuted"),
+    ],
+)
+def test_a_change_outside_is_not_refuted_where_its_reader_may_run_eagerly(
+    code: str, skips: bool, verdict: str
+) -> None:
+    broke = replace(broken(30)[0], function="MoE.route", skips_frame=skips)
+    assert judged(replace(COUNTER, code=code), receipt(breaks=(broke,))).verdict == verdict
+
+
 def test_what_the_probe_varies_itself_is_predicted_nonetheless() -> None:
     reply = Reply("done", receipt=receipt(recompile(TRAINED)), ran={"/project/run.py": (4,)})
     told = report(PROBE, reply, [FLIP], ROOT)
