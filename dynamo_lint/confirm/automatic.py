@@ -25,6 +25,7 @@ from dynamo_lint.confirm.slices import (
     dotted,
     ir_of,
     last_name,
+    switches,
 )
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.heuristics.plain_values import plain_value
@@ -301,7 +302,8 @@ def _works(program: Program, subject: _Subject) -> Iterator[Callable[[], list[_D
             within.append(partial(_hosted, program, subject, host, caller, node))
     yield from (*within, *alone) if subject.entry.regional else (*alone, *within)
     if subject.owner is not None and _is_optimizer(program, subject.owner):
-        yield partial(_stepped, program, subject)
+        for switch in ("", *switches(program, subject.owner)):
+            yield partial(_stepped, program, subject, switch)
     for skipped in (0, ALL, 1):
         for small in (True, False):
             yield partial(_guessed, program, subject, skipped, small)
@@ -321,9 +323,9 @@ def _is_optimizer(program: Program, ref: ClassRef) -> bool:
     )
 
 
-def _stepped(program: Program, subject: _Subject) -> list[_Draft]:
-    """Steps of an optimizer, with the method compiled that the program compiles."""
-    slicer = Slicer(program)
+def _stepped(program: Program, subject: _Subject, switch: str) -> list[_Draft]:
+    """Steps of an optimizer, with the method compiled that the program compiles; a switch may lead to it."""
+    slicer = Slicer(program, skipped=ALL, switch=switch) if switch else Slicer(program)
     assert subject.owner is not None
     made = slicer.object_of(subject.owner)
     method = subject.function.key.rpartition(".")[2]

@@ -221,6 +221,8 @@ class Slicer:
     """Configurations are made with smaller sizes than they have by default."""
     skipped: int = 0
     """How many constructions of the first class that is asked for are passed over."""
+    switch: str = ""
+    """The argument that turns something on in an object of that class, if it is made by its defaults."""
     turn: str = "0"
     """Which turn of the loops around an expression is meant."""
     scripts: dict[str, None] = field(default_factory=dict)
@@ -541,6 +543,7 @@ class Slicer:
         self._open.append(ref)
         gap: Gap | None = None
         passed, self.skipped = self.skipped, 0
+        switch, self.switch = self.switch, ""
         for caller, node in constructions(self.program, ref)[passed:]:
             try:
                 made = self.attempt(
@@ -552,7 +555,7 @@ class Slicer:
             except Gap as why:
                 gap = gap or why
         else:
-            made = self._of_defaults(ref, gap)
+            made = self._of_defaults(ref, gap, switch)
         self._open.remove(ref)
         self._objects[ref] = made
         return made
@@ -575,7 +578,7 @@ class Slicer:
         """The arguments of a call as they stand between the parentheses."""
         return ", ".join(self._closed_arguments(node, caller))
 
-    def _of_defaults(self, ref: ClassRef, gap: Gap | None) -> str:
+    def _of_defaults(self, ref: ClassRef, gap: Gap | None, switch: str) -> str:
         """An object of a class that nobody constructs, if all that it needs has a default or is plain."""
         project = self.program.project
         init = project.method(ref, "__init__")
@@ -602,6 +605,9 @@ class Slicer:
                 given.append(f"{parameter.name}={value}")
         if gap is not None:
             self.guessed[f"`{ref.name}` is made by its defaults: {gap}"] = None
+        if switch:
+            self.guessed[f"`{switch}=True` for `{ref.name}`"] = None
+            given.append(f"{switch}=True")
         return self.assign(_snake(ref.name), f"{self.reference(ref.path, ref.key)}({', '.join(given)})")
 
     def _refuse(self, node: ast.expr, name: str) -> None:
@@ -737,6 +743,21 @@ def default_of(body: Body | None, name: str) -> ast.expr | None:
         (one, value) for one, value in zip(body.args.kwonlyargs, body.args.kw_defaults, strict=True) if value
     ]
     return next((value for one, value in pairs if one.arg == name), None)
+
+
+def switches(program: Program, ref: ClassRef) -> list[str]:
+    """The arguments of a class that may be true, and are not by default."""
+    init = program.project.method(ref, "__init__")
+    body = program.body(init) if init is not None else None
+    names = [one.name for one in program.project.function(init).parameters] if init is not None else []
+    return [
+        name
+        for name in names
+        if (annotation := annotation_of(body, name)) is not None
+        and (default := default_of(body, name)) is not None
+        and "bool" in ast.unparse(annotation)
+        and ast.unparse(default) in ("None", "False")
+    ]
 
 
 def annotation_of(body: Body | None, name: str) -> ast.expr | None:

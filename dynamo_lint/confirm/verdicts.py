@@ -46,6 +46,9 @@ DISCARDS = frozenset({"DYN111"})
 MODES = frozenset({"GLOBAL_STATE", "GRAD_MODE", "BACKEND"})
 """Guards on what holds for the whole process, gradients on or off among them."""
 
+GROWING = frozenset({"DYN104", "DYN105"})
+"""Rules about what a container holds, rather than about the value of one item."""
+
 EXPRESSIONS = frozenset({"DYN202", "DYN302", "DYN305"})
 """Rules whose subject is what the line says, not the name of state whose values could be watched."""
 
@@ -215,6 +218,12 @@ def _without_evidence(
     if not compiled and not _any_line(finding, receipt.traced, root):
         why = f"{line} ran, but not in compiled code{_lost(finding, receipt, root)}"
         return Verdict(finding, "unobserved", why)
+    if finding.code in OUTSIDE and (eager := [one for one in receipt.breaks if one.skips_frame]):
+        where = f"{relative(eager[0].path, root)}:{eager[0].line}"
+        why = (
+            f"the graph breaks at {where}, and what ran eagerly for it may be what reads `{finding.subject}`"
+        )
+        return Verdict(finding, "unobserved", why)
     if receipt.failure is not None:
         return Verdict(finding, "unobserved", f"the compiled program raises {receipt.failure.type}")
     if values is None and finding.effect != "break":
@@ -338,6 +347,8 @@ def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Pat
     if mode := flipped(finding.code, finding.subject):
         apart = mode == REQUIRED and subject is not None and not _same_state(subject, cause)
         return mode in _modes_of(cause) and not apart
+    if subject is not None and finding.code not in GROWING and _counts_around(subject, cause):
+        return False
     if subject is not None and (
         _same_state(subject, cause) or _part_of(subject, finding, cause) or _wrapped(subject, finding, cause)
     ):
@@ -366,6 +377,16 @@ def _same_state(subject: Subject, cause: Cause) -> bool:
         names = {base.rpartition(".")[2] for base in cause.bases} | {cause.owner.rpartition(".")[2]}
         return subject.owner in names and compatible(subject.inside, cause.inside)
     return not cause.bases and compatible(subject.inside, cause.inside)
+
+
+def _counts_around(subject: Subject, cause: Cause) -> bool:
+    """Whether the number of items of a container failed, of which the subject is one item's value."""
+    return cause.kind.endswith("LENGTH") and _depth(subject.inside) > _depth(cause.inside)
+
+
+def _depth(inside: str) -> int:
+    """How many items deep `['a'][0]` leads into a container."""
+    return len(re.findall(r"\](?=\[|$)", inside))
 
 
 def _part_of(subject: Subject, finding: Finding, cause: Cause) -> bool:

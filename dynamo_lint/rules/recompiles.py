@@ -64,6 +64,7 @@ _OF_TENSORS = {"sizes": ".shape", "dtype": ".dtype", "gradient": ""}
 _DTYPE = re.compile(r"torch\.(b?float\d*|half|double|u?int\d+|long|short|bool|complex\d+)")
 _ITEM = re.compile(r"\[[^\]]*\]")
 _ITEMS = re.compile(r"(\[[^\]]*\])+$")
+_PLAIN_WAY = re.compile(r"\w+(\['\w+'\]|\[\d+\])*")
 _AT_THE_USE = frozenset({"DYN107", "DYN108", "DYN109", "DYN203"})
 
 
@@ -210,6 +211,7 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
         effect=effect,
         entries=entries if exact else None,
         subject=subject(last),
+        also=tuple(_held(last, tables)),
         keys=tuple(_named(last, tables)),
         advice=OF_LIBRARIES if library else advice.format(name=title(last)),
         step=f"changes `{name}`",
@@ -233,6 +235,16 @@ def _named(one: Recompile, tables: Tables) -> Iterator[Key]:
         for part in (key.owner,) if scope else tables.project.mro(key.owner):
             yield Key(part, attribute)
             yield Key(part, _ITEM.sub(ANY_ITEM, attribute))
+
+
+def _held(one: Recompile, tables: Tables) -> Iterator[str]:
+    """Items of a container by the classes that hold it, as guards know them: `SGD.param_groups[0]['lr']`."""
+    for key in one.keys:
+        inside = _ITEMS.search(key.attribute)
+        if inside is not None and not tables.initial.names.is_scope(key.owner):
+            known = _PLAIN_WAY.match(key.attribute)
+            way = known[0] if known is not None else key.attribute
+            yield f"{key.owner.name}.{way}" + ("" if way == key.attribute else ANY_ITEM)
 
 
 def _stale(rule: Rule, tables: Tables, context: Context, stale: Stale, run: Run) -> Finding:

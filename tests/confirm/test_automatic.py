@@ -199,7 +199,8 @@ def test_the_way_that_ran_is_written_under_its_plain_name() -> None:
 def about(code: str) -> Finding:
     """A finding of some rule, of which nothing else matters."""
     finding: Finding = object.__new__(Finding)
-    object.__setattr__(finding, "code", code)
+    for field, value in (("code", code), ("subject", "Net.training")):
+        object.__setattr__(finding, field, value)
     return finding
 
 
@@ -290,3 +291,27 @@ def test_a_program_that_takes_too_long_gives_way_to_a_smaller_probe(monkeypatch:
     assert report.way is not None
     assert not report.way.once
     assert not report.reply.error
+
+
+def test_a_part_of_an_optimizer_is_reached_by_its_switches_where_its_defaults_do_not_lead_to_it() -> None:
+    (one,) = made(
+        {
+            "sgd.py": """
+class Sgd(torch.optim.Optimizer):
+    def __init__(self, params, decoupled: bool = True, foreach: bool | None = None, rate: float = 0.1):
+        super().__init__(params, {"foreach": foreach, "lr": rate})
+        self.update = torch.compile(self.together)
+    def together(self, params):
+        torch._foreach_sub_(params, [p.grad for p in params])
+    def step(self):
+        for group in self.param_groups:
+            if group["foreach"]:
+                self.update(group["params"])
+"""
+        }
+    )
+    calls = [line.strip() for line in bodies(one).splitlines() if "Sgd(" in line]
+    assert "sgd = Sgd(params=torch.nn.Linear(16, 16).parameters())" in calls
+    assert "sgd = Sgd(params=torch.nn.Linear(16, 16).parameters(), foreach=True)" in calls
+    assert not any("decoupled" in call or "rate" in call for call in calls)
+    assert any("`foreach=True` for `Sgd`" in way.guessed for way in one.ways)

@@ -153,6 +153,24 @@ def test_another_key_of_the_same_dict_confirms_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "subject", "inside", "verdict"),
+    [
+        ("DYN106", "MoE.n[0]['k']", "[0]", "unobserved"),
+        ("DYN106", "MoE.n[...]['k']", "[0]", "unobserved"),
+        ("DYN105", "MoE.n[0]['k']", "[0]", "confirmed"),
+        ("DYN106", "MoE.n[0]", "[0]", "confirmed"),
+        ("DYN106", "MoE.n", "[0]", "confirmed"),
+    ],
+)
+def test_a_container_that_grew_says_nothing_of_the_value_of_its_items(
+    code: str, subject: str, inside: str, verdict: str
+) -> None:
+    grew = recompile(replace(CAUSE, kind="DICT_LENGTH", inside=inside, stack=()))
+    finding = replace(COUNTER, code=code, subject="train.<locals>.step: n", also=(subject,))
+    assert judged(finding, receipt(grew)).verdict == verdict
+
+
 def test_a_hazard_that_was_exercised_without_cost_is_refuted_with_its_values() -> None:
     verdict = judged(COUNTER, receipt())
     assert verdict.verdict == "refuted"
@@ -295,6 +313,21 @@ def test_a_finding_in_code_that_a_break_took_out_is_told_so() -> None:
         "line 8 ran, but not in compiled code: the graph breaks at moe.py:9, and the whole function runs "
         "eagerly for it",
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "skips", "verdict"),
+    [
+        ("DYN109", True, "unobserved"),
+        ("DYN109", False, "refuted"),
+        ("DYN101", True, "refuted"),
+    ],
+)
+def test_a_change_outside_is_not_refuted_where_its_reader_may_run_eagerly(
+    code: str, skips: bool, verdict: str
+) -> None:
+    broke = replace(broken(30)[0], function="MoE.route", skips_frame=skips)
+    assert judged(replace(COUNTER, code=code), receipt(breaks=(broke,))).verdict == verdict
 
 
 def test_what_the_probe_varies_itself_is_predicted_nonetheless() -> None:

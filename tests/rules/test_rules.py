@@ -290,6 +290,42 @@ def test_a_line_that_two_classes_declare_the_attribute_of_speaks_of_both():
     assert {found.subject, *found.also} == {"Held.table", "Other.table"}
 
 
+STEPS = """
+import torch
+from torch import nn
+
+class Sgd(torch.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, dict(lr=0.1, total=0.0))
+    def step(self):
+        for group in self.param_groups:
+            total = group["total"] = group["total"] + 0.5
+            for p in group["params"]:
+                p.data.add_(p.grad, alpha=-group["lr"] / total)
+
+def main():
+    layer = nn.Linear(4, 4)
+    optimizer = Sgd(layer.parameters())
+    @torch.compile
+    def update():
+        optimizer.step()
+    for _ in range(12):
+        layer(torch.randn(2, 4)).sum().backward()
+        update()
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_an_item_of_a_container_is_named_by_the_class_that_holds_it_as_guards_know_it() -> None:
+    (found,) = (found for found in lint(STEPS) if found.code.startswith("DYN10"))
+    assert (found.subject, found.also) == (
+        "main.<locals>.update: param_groups",
+        ("Sgd.param_groups[0]['total']",),
+    )
+
+
 LATCH = """
 import torch
 from torch import nn

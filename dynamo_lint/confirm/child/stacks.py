@@ -21,7 +21,7 @@ DEEPEST = 24
 
 TORCH = Path(torch.__file__).parent
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
-COMMENT = re.compile(r"  # (?:.*  # )?(\S+):(\d+) in (\S+)")
+COMMENT = re.compile(r"  # (?:.*  # )?\(?(\S+?):(\d+) in (\w+)")
 
 Stacks = Mapping[str, traceback.StackSummary]
 """Text of a guard, with its comment, to the stack of the code that it is for."""
