@@ -69,14 +69,14 @@ def step{i}(x): return Output{i}(Part(), x)
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str], str], tuple[int, Regions]]:
-    """How many questions it takes to resolve some files, and what is found."""
+    """How many different questions it takes to resolve some files, and what is found."""
 
     def count(files: dict[str, str], assume: str = "none") -> tuple[int, Regions]:
-        keys: list[object] = []
+        keys: set[object] = set()
         ask = Solver.ask
 
         def noted(self: Solver, key: object, *rest: object) -> object:
-            keys.append(key)
+            keys.add((id(self), key))  # an answer that is known costs next to nothing
             return ask(self, key, *rest)  # type: ignore[arg-type]
 
         with monkeypatch.context() as patch:
@@ -100,7 +100,7 @@ def test_a_hot_function_takes_a_bounded_number_of_questions(asked: Asked) -> Non
     questions, regions = asked(files, "modules")
     hot = {one.function for one in regions.hot}
     assert len(hot) > 1000
-    assert questions <= 9 * len(hot)  # 7 without the scripts, most of whose code is not compiled
+    assert questions <= 3.2 * len(hot)
 
 
 def test_cold_heirs_of_a_class_that_takes_anything_cost_next_to_nothing(asked: Asked) -> None:

@@ -1271,7 +1271,7 @@ class Zero(nn.Module):
 
     def loss(self):
         total = self.zero
-        total.requires_grad_()  # expect: DYN408 break
+        total.requires_grad_()  # expect: DYN408 break  # expect: DYN110 once note
         return total
 
 

@@ -400,6 +400,7 @@ def drive():
             net.width = size  # expect: DYN102 per-value note
         yield run(X)
 
+
 # %% a hook that another script registers
 from counting import Net
 
@@ -436,6 +437,8 @@ def count(model):
 
     model.register_forward_hook(hook)
     return model
+
+
 # file: calibrate.py
 import torch
 from counting import COUNTER, Net, count
@@ -481,6 +484,7 @@ def count(model):
     model.register_forward_hook(hook)
     return model
 
+
 # %% an encoder that a flag would compile, which every call leaves off
 class Encoder(nn.Module):
     def __init__(self):
@@ -517,6 +521,7 @@ def drive():
     for _ in range(12):
         yield after(run(X))
 
+
 # %% a decorator that compiles, or keeps out of the compiler where a variable says so
 from functools import partial
 
@@ -545,6 +550,7 @@ def drive():
     for _ in range(3):
         yield step(X)
 
+
 # %% a function that only a test has profiled
 from profiling import profile
 
@@ -553,6 +559,8 @@ def drive():
     run = profile(lambda x: x * 2)
     for _ in range(12):
         yield run(X)
+
+
 # file: profiling.py
 import torch
 
@@ -566,6 +574,8 @@ def profile(function):
 def counted(x):
     CALLS["n"] += 1  # expect: DYN106 storm note
     return x * CALLS["n"]
+
+
 # file: test_profiling.py
 import torch
 from profiling import counted, profile
@@ -575,6 +585,7 @@ def test_counted():
     run = profile(counted)
     for _ in range(3):
         run(torch.ones(2))
+
 
 # %% a method that is compiled by another name, and called as it is
 class Masks(nn.Module):

@@ -459,7 +459,7 @@ class Model(nn.Module):
     def forward(self, x):
         loss = (x * x).mean()
         scale = loss.item()  # expect: DYN402 break
-        return x * 2 if scale >= 0 else x
+        return x * 2 if scale >= 0 else x  # expect: DYN109 once note
 
 
 def drive():
@@ -499,7 +499,7 @@ def drive():
 class Model(nn.Module):
     def forward(self, x, lengths):
         longest = int(lengths.max())  # expect: DYN402 break
-        return x[:, :longest] * 2
+        return x[:, :longest] * 2  # expect: DYN109 per-value note
 
 
 def drive():
@@ -566,7 +566,7 @@ def drive():
 class Model(nn.Module):
     def forward(self, x):
         peak = (x * 2).max().numpy().item()  # expect: DYN402 break
-        return x + 1 if peak >= 0 else x
+        return x + 1 if peak >= 0 else x  # expect: DYN109 once note
 
 
 def drive():
@@ -649,7 +649,7 @@ def drive():
 class Model(nn.Module):
     def forward(self, x):
         steps = torch.tensor(3).item()  # expect: DYN402 break
-        return x * steps
+        return x * steps  # expect: DYN109 once note
 
 
 def drive():
@@ -2796,7 +2796,7 @@ class Model(nn.Module):
     def forward(self, x):
         loss = (x * x).mean()
         scale = loss.item()  # expect: DYN402 break
-        return x * scale
+        return x * scale  # expect: DYN109 once note
 
 
 def drive():
@@ -2810,7 +2810,7 @@ class Model(nn.Module):
     def forward(self, x, rounds):
         x = x * 2
         count = int(rounds)  # expect: DYN402 storm
-        for _ in range(count):
+        for _ in range(count):  # expect: DYN109 storm note
             x = x + 1
         return x
 
@@ -3781,7 +3781,7 @@ class Model(nn.Module):
     def forward(self, x):
         x = x * 2
         coin = random.choice([0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5])  # expect: DYN401 break
-        return x * coin
+        return x * coin  # expect: DYN109 once note
 
 
 def drive():
@@ -3886,7 +3886,7 @@ class Model(nn.Module):
     def forward(self, x):
         x = x * 2
         mean = x.mean().item()  # expect: DYN402 break
-        if mean < -100:
+        if mean < -100:  # expect: DYN109 once note
             raise ValueError(f"mean is {mean}")
         return x + 1
 

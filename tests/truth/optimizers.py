@@ -284,7 +284,7 @@ class Momentum(Optimizer):
                 if len(state) == 0:
                     state["mean"] = torch.zeros_like(p)
                 state["mean"].mul_(0.9).add_(p.grad)
-                p.add_(state["mean"], alpha=-group["lr"] / (1 + 3**group["power"]))
+                p.add_(state["mean"], alpha=-group["lr"] / (1 + 3 ** group["power"]))
 
 
 def drive():
@@ -358,9 +358,9 @@ class Distance(torch.optim.Optimizer):
             group["moved"].add_((p.grad * p).sum(), alpha=d)
             size.add_(p.grad.abs().sum())
         estimate = (group["moved"] / size).abs().item()  # expect: DYN402 break
-        most = max(group["most"], estimate)
-        group["most"] = most
-        group["d"] = min(most, d * group["growth"])  # expect: DYN101 storm
+        most = max(group["most"], estimate)  # expect: DYN109 storm note
+        group["most"] = most  # expect: DYN101 storm note
+        group["d"] = min(most, d * group["growth"])  # expect: DYN101 storm  # expect: DYN109 storm note
         for p in group["params"]:
             p.add_(p.grad, alpha=-group["lr"])
 

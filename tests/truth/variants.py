@@ -244,6 +244,7 @@ class Model(nn.Module):
 def drive():
     yield from run(Model([(8, 0.0), (8, 0.5), (8, 0.0)]))
 
+
 # %% rounds that are as many in every block, unless a caller says otherwise
 class Block(nn.Module):
     def __init__(self, rounds=3):
@@ -284,6 +285,7 @@ def drive():
     for _ in range(3):
         with torch.no_grad():
             yield net(X)
+
 
 # %% a layer that is left out where its width is none
 from argparse import Namespace

@@ -1693,7 +1693,9 @@ class MoeLayer(nn.Module):
     def __init__(self, cfg, layer):
         super().__init__()
         self.router = Router(cfg, layer)
-        self.experts = nn.Parameter(torch.linspace(-1, 1, cfg.experts * cfg.dim * cfg.dim).reshape(-1, cfg.dim, cfg.dim))
+        self.experts = nn.Parameter(
+            torch.linspace(-1, 1, cfg.experts * cfg.dim * cfg.dim).reshape(-1, cfg.dim, cfg.dim)
+        )
 
     def forward(self, x):
         mixed = torch.einsum("nd,edf->nef", x, self.experts)
@@ -1740,7 +1742,9 @@ class MoeLayer(nn.Module):
     def __init__(self, cfg, layer):
         super().__init__()
         self.router = Router(cfg, layer)
-        self.experts = nn.Parameter(torch.linspace(-1, 1, cfg.experts * cfg.dim * cfg.dim).reshape(-1, cfg.dim, cfg.dim))
+        self.experts = nn.Parameter(
+            torch.linspace(-1, 1, cfg.experts * cfg.dim * cfg.dim).reshape(-1, cfg.dim, cfg.dim)
+        )
 
     def forward(self, x):
         mixed = torch.einsum("nd,edf->nef", x, self.experts)
