@@ -72,7 +72,7 @@ class Frames:
     """The functions that run eagerly for one: Dynamo compiles nothing of them but what they call."""
 
 
-_NO_BREAKS = frozenset({"DYN306", "DYN409", "DYN416", "DYN418"})
+NOT_AT_FIRST = frozenset({"DYN306", "DYN409", "DYN416", "DYN418"})
 """Rules about lines that need not end the graph in the first call."""
 
 
@@ -101,7 +101,7 @@ class _Frames:
     def _breaks_itself(self, node: Node) -> bool:
         readings = self.interpreter.of(node)
         certain = [
-            [one for one in reading.spots if one.path.certain and one.row.code not in _NO_BREAKS]
+            [one for one in reading.spots if one.path.certain and one.row.code not in NOT_AT_FIRST]
             for reading in readings
         ]
         if not certain or not all(certain):

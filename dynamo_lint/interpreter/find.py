@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from dynamo_lint.breaks.frames import NOT_AT_FIRST
 from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import MODULE_KEY, Attribute
 from dynamo_lint.interpreter.guards import GraphBreak, Recompile, Stale
@@ -173,7 +174,7 @@ def _breaking(tables: Tables) -> dict[FunctionRef, frozenset[int]]:
     """By function, the lines at which every call of it breaks the graph."""
     found: dict[FunctionRef, set[int]] = {}
     for one in tables.breaks:
-        if one.usual and not one.raises and one.effect in {"break", "eager"}:
+        if one.usual and not one.raises and one.effect == "break" and one.row.code not in NOT_AT_FIRST:
             found.setdefault(one.hot.function, set()).add(one.position.line)
     return {function: frozenset(lines) for function, lines in found.items()}
 

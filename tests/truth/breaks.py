@@ -1332,26 +1332,6 @@ def drive():
         yield run(X)
 
 
-# %% a counter that is read before a break and handed on
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.seen = 0
-
-    def forward(self, x):
-        seen = self.seen
-        doubled = x * 2
-        print(end="")  # expect: DYN401 break
-        self.seen = seen + 1  # expect: DYN101 storm
-        return doubled + 1
-
-
-def drive():
-    run = torch.compile(Model())
-    for _ in range(12):
-        yield run(X)
-
-
 # %% a number that a tensor tells, and the part behind it computes with
 class Model(nn.Module):
     def forward(self, x):
@@ -1419,7 +1399,7 @@ class Model(nn.Module):
     def forward(self, x):
         for _ in range(2):
             x = double(x)
-            print(end="")  # expect: DYN401 break
+            torch._dynamo.graph_break()  # expect: DYN406 break
             self.seen += 1
         return x
 
