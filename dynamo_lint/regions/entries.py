@@ -204,7 +204,7 @@ def _choices(project: Project, roots: list[Root]) -> Iterator[Unresolved]:
 
 
 def _declared_as(project: Project, root: Root) -> str:
-    """What an entry compiles, as a declaration names it."""
+    """The name by which a declaration means what an entry compiles."""
     path, _, name = root.entry.target.partition("::")
     return f"{project.files[path].module}:{name}"
 
