@@ -28,7 +28,7 @@ from dynamo_lint import files
 from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.findings import FileError
 from dynamo_lint.index import notebooks
-from dynamo_lint.index.launchers import kind_of
+from dynamo_lint.index.launcher_names import kind_of
 from dynamo_lint.trouble import Trouble
 
 LARGEST = {".py": 1_000_000, notebooks.ENDING: 20_000_000}

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dynamo_lint import knowledge
 from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import Exported, Launch, Launcher
+from dynamo_lint.index.launcher_names import ENDINGS
 
-ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm", ".pbs")
-"""How the names of scripts end."""
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 ASSIGNS = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.ASCII | re.DOTALL)
 _REFERS = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?:(:?[-=])([^{}]*))?\}|([A-Za-z_]\w*))", re.ASCII)

@@ -341,9 +341,6 @@ def _seeds(tables: Tables) -> Iterator[FunctionRef]:
                 or bisect_left(in_order, function.first_line) < bisect_right(in_order, function.end_line)
             ):
                 yield FunctionRef(path, key)
-            if key == MODULE_KEY:  # whoever calls what a file holds under a name
-                held = {binding.name for binding in function.bindings if binding.line in at}
-                yield from (where for name in sorted(held) for where, _ in project.calls_of(name))
     for name in sorted({"compile", "optimize", *project.aliases_of("compile")}):
         for where, site in project.calls_of(name):
             symbols = project.symbols(site.call.function, where.path, where.key)

@@ -19,7 +19,7 @@ from dynamo_lint.cache.store import Store
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.discovery import PACKAGING, Discovered
 from dynamo_lint.glances import ADDRESSED, BUILDS, FINDS, Glances
-from dynamo_lint.index.launchers import is_text, is_wanted
+from dynamo_lint.index.launcher_names import is_text, is_wanted
 from dynamo_lint.index.modules import module_name
 from dynamo_lint.index.notebooks import OtherLanguage, is_notebook
 from dynamo_lint.index.source_file import SourceFile

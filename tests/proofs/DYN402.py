@@ -14,7 +14,7 @@ class ClippedLoss(nn.Module):
     def forward(self, logits):
         loss = logits.pow(2).mean()
         size = loss.item()  # expect: DYN402 break
-        return loss / max(size, 1.0)
+        return loss / max(size, 1.0)  # expect: DYN109 once
 
 
 def probe_item():
@@ -27,7 +27,7 @@ class Longest(nn.Module):
 
     def forward(self, x, lengths: torch.Tensor):
         longest = int(lengths.max())  # expect: DYN402 break
-        return x[:, :longest] * 2
+        return x[:, :longest] * 2  # expect: DYN109 per-value
 
 
 def probe_longest():
@@ -60,7 +60,7 @@ class Split(nn.Module):
     def forward(self, x, counts):
         x = x * 2
         sizes = counts.tolist()  # expect: DYN402 break
-        left, right = x.split(sizes)
+        left, right = x.split(sizes)  # expect: DYN109 storm
         return left.sum(0) - right.sum(0)
 
 

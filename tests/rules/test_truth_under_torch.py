@@ -24,6 +24,9 @@ LIMIT = 4
 
 
 LINES_APART = {
+    "graph_breaks: a fake that decides on a value": "Dynamo names the call of the operator, whose fake it is",
+    "graph_breaks: a fake that makes a size of a value": "Dynamo names the call of the operator, whose fake it is",
+    "graph_breaks: quiet: a fake whose size nobody knows yet": "Dynamo names the call of the operator, whose fake it is",
     "graph_breaks: a critic that is frozen for one use": "both are one line in torch, which is told once",
     "graph_breaks: a module of the project with a layer that forward builds": "the line in the constructor",
     "graph_breaks: a module of the project with a parameter that forward builds": "the line in the constructor",

@@ -198,6 +198,9 @@ def test_actions_fix_and_silence_a_finding_and_nothing_is_written(pushed: Live, 
 
 
 def test_a_fix_that_can_change_behaviour_says_so(pushed: Live, project: Path) -> None:
+    moe = project / "moe.py"
+    moe.write_text(moe.read_text() + "\nprint('all of it in bfloat16')\n")
+
     async def test() -> None:
         pushed.client.open(project / "moe.py")
         fix, _ = await pushed.client.actions(project / "moe.py", 10)

@@ -1455,7 +1455,7 @@ def drive():
     run = torch.compile(model)
     for _ in range(3):
         yield run(X)
-    model.eval()  # expect: DYN110 once note
+    model.eval()  # expect: DYN110 once
     for _ in range(6):
         yield run(X)
 
