@@ -27,7 +27,7 @@ from dynamo_lint.discovery import (
     DiscoveryError,
     discover,
 )
-from dynamo_lint.index.launchers import kind_of
+from dynamo_lint.index.launcher_names import kind_of
 from dynamo_lint.older import Older, key_of
 from dynamo_lint.run.check import hear
 from dynamo_lint.run.reading import ALONE, Effort, read_content
