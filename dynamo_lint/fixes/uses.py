@@ -130,14 +130,20 @@ def _follow(
                     yield from _follow_local(judge, above, local, name, boolean, seen, whole)
                 return
             case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, allowed):
-                if judge.is_tensor(above.target):
-                    return (yield _Step("meets", above))
-                raise _refuse(judge, above, "adds it to something that may be a number")
+                yield from _added(judge, above)
+                return
             case ast.Assign(targets=[ast.Attribute(attr=attr)]) if attr == name:
                 return
             case _:
                 raise _refuse(judge, above, "needs it as a Python number")
         child = above
+
+
+def _added(judge: Judge, node: ast.AugAssign) -> Iterator[_Step]:
+    """The step of a number that is added to what must be a tensor."""
+    if not judge.is_tensor(node.target):
+        raise _refuse(judge, node, "adds it to something that may be a number")
+    yield _Step("meets", node)
 
 
 def _meets(node: ast.BinOp | ast.Call, child: ast.AST) -> Iterator[_Step]:

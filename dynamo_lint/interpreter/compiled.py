@@ -218,8 +218,11 @@ class CompiledCalls(Expressions):
         """The value at a source, as a trace began."""
         return self.resolve(source, trace.entry, trace.names)
 
-    def _end(self, trace: Trace) -> None:
-        """Keep what was compiled, or notice what is no longer as it was then."""
+    def _end(self, trace: Trace, *, broken: bool = False) -> None:
+        """Keep what was compiled, or notice what is no longer as it was then.
+
+        What ends in a graph break is kept even if it computes nothing: Dynamo looks at that where it returns.
+        """
         if trace.pending:
             if not trace.frames:
                 return  # the break was in the last statement: nothing is behind it
@@ -229,7 +232,7 @@ class CompiledCalls(Expressions):
             if not trace.unchecked:
                 self._compare(trace.serves, trace)
             return
-        if not trace.computes and (trace.resumed is not None or trace.apart):
+        if not (trace.computes or broken) and (trace.resumed is not None or trace.apart):
             trace.cache.left = True
             return
         resolve = partial(self._value_at, trace)
@@ -278,7 +281,7 @@ class CompiledCalls(Expressions):
             if isinstance(held, Sourced) and name not in frame.carried and max(lines) > end:
                 self.use(held, symbolic=True)
         self.trace = None
-        self._end(trace)
+        self._end(trace, broken=True)
 
     def resume_frame(self, trace: Trace) -> None:
         """Trace the rest of a frame behind the current line as a function of its own."""

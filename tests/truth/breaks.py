@@ -1227,7 +1227,7 @@ class Bank(nn.Module):
 
     def push(self, x):
         place = int(self.place)  # expect: DYN402 break
-        self.rows[place] = x[0].detach()
+        self.rows[place] = x[0].detach()  # expect: DYN109 per-value note
 
 
 def pushing(model, push):
@@ -1367,7 +1367,7 @@ def drive():
 
 # %% a flag of a function that breaks, turned by its caller
 def report(x, loud):
-    if loud:
+    if loud:  # expect: DYN109 once note
         x = x + 1
     print(end="")  # expect: DYN401 break
     return x * 2
