@@ -51,7 +51,7 @@ def constructors(project: Project, ref: ClassRef, call: Call, where: FunctionRef
             if init is not None:
                 yield init
             return
-        after = _after(project, part)
+        after = after_init(project, part)
         if after is not None:
             method = project.method(ref, after)
             yield from (method,) if method is not None else ()
@@ -59,7 +59,7 @@ def constructors(project: Project, ref: ClassRef, call: Call, where: FunctionRef
             return
 
 
-def _after(project: Project, ref: ClassRef) -> str | None:
+def after_init(project: Project, ref: ClassRef) -> str | None:
     """The method that the generated `__init__` of a decorated class calls at its end, if there is one."""
     for decorator in project.class_(ref).decorators:
         off = isinstance(decorator, Call) and ("init", Constant(False)) in decorator.keywords

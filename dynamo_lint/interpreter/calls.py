@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from dynamo_lint.calls.construct import after_init
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Function
 from dynamo_lint.interpreter.compiled import HOOKS
@@ -23,6 +24,7 @@ from dynamo_lint.interpreter.model import (
     External,
     Failed,
     Frame,
+    Fresh,
     Hook,
     Manager,
     Member,
@@ -258,6 +260,8 @@ class Calls(Library):
             # What raises here is mostly a check of values that are not known as they are.
             if self.catching or failure.called is not None:
                 raise
+            if frame.may_return:
+                return frame.result  # what goes on has returned before
             self.give_up(self.current, "an exception that nothing catches")
             return UNKNOWN
         finally:
@@ -323,14 +327,31 @@ class Calls(Library):
                 (one for one in members if isinstance(one, Member) and one.value == arguments[0]), UNKNOWN
             )
         else:
-            fields = [
-                name for part in self.project.mro(ref) for name, _ in self.project.class_(part).annotations
-            ]
-            given = self.peek(made, "_fields")
-            fields = [str(one) for one in given] if isinstance(given, list | tuple) else fields
-            defaults = {name: held for name in fields if (held := self.peek(made, name)) is not MISSING}
-            made.attributes |= defaults | dict(zip(fields, arguments, strict=False)) | keywords
+            self._fill(made, ref, arguments, keywords, site)
         return made
+
+    def _fill(
+        self, made: Object, ref: ClassRef, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> None:
+        """Give the fields of a dataclass or a named tuple their values, and run what comes behind."""
+        classes = self.project.mro(ref)
+        fields = [name for part in reversed(classes) for name, _ in self.project.class_(part).annotations]
+        named = self.peek(made, "_fields")
+        fields = [*dict.fromkeys([str(one) for one in named] if isinstance(named, list | tuple) else fields)]
+        given = dict(zip(fields, arguments, strict=False)) | keywords
+        for name in fields:
+            held = given.get(name, MISSING)
+            if held is MISSING:
+                held = self.peek(made, name)
+            if isinstance(held, Fresh):
+                held = self.invoke(held.factory, [], {}, site)
+            if held is not MISSING:
+                made.attributes[name] = held
+        made.attributes |= {name: held for name, held in given.items() if name not in fields}
+        after = next((name for part in classes if (name := after_init(self.project, part))), None)
+        method = self.project.method(ref, after) if after is not None else None
+        if method is not None:
+            self.run(self.code(method, made), [], {})
 
     def _module(
         self, module: Object, arguments: list[object], keywords: dict[str, object], site: Site

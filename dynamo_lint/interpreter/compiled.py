@@ -22,6 +22,7 @@ from dynamo_lint.interpreter.guards import (
     Trace,
 )
 from dynamo_lint.interpreter.model import (
+    PLAIN,
     Closure,
     CompileCall,
     Decorated,
@@ -40,11 +41,12 @@ from dynamo_lint.interpreter.model import (
     is_key,
     is_stand_in,
 )
-from dynamo_lint.interpreter.stage import AUTOMATIC, SKIPS, SUPPRESS
+from dynamo_lint.interpreter.stage import AUTOMATIC, SKIPS, SUPPRESS, Settled
 from dynamo_lint.models.drivers import MODULES
 from dynamo_lint.program.refs import ClassRef
 
 HOOKS = "hooks"
+NUMBERS = (int, float)
 RAISED = frozenset(
     {"Unsupported", "TorchRuntimeError", "TorchDynamoException", "RuntimeError", "Exception", "BaseException"}
 )
@@ -55,6 +57,58 @@ UNGUARDED = "unguarded "
 """Before what differs in a call though no guard is left to notice it: sizes, or a mode."""
 OF_TENSORS = ("sizes", "dtype", "gradient")
 """Guards on what Dynamo knows of a tensor, the most telling first."""
+
+
+def _call_key(
+    trace: Trace | None, target: object, arguments: list[object], keywords: dict[str, object]
+) -> tuple[object, ...] | None:
+    """The version that serves a call with all that it is given; None if it compiles, or that is not known.
+
+    Of numbers its guards have seen all that the version depends on, but not what its result does.
+    """
+    if trace is None or trace.serves is None or trace.unchecked:
+        return None
+    given = [*enumerate(arguments), *sorted(keywords.items())]
+    return (id(trace.serves), _identity(target), *((name, _given_key(value)) for name, value in given))
+
+
+def _identity(target: object) -> object:
+    """What tells one object from another; methods are made anew whenever they are asked for."""
+    if isinstance(target, Closure):
+        return target.where, id(target.receiver), id(target.outer), id(target.body)
+    return id(target)
+
+
+def _given_key(value: object) -> object:
+    """What tells one argument from another for the code that gets it, but for numbers."""
+    if isinstance(value, Tensor):
+        return value.known
+    return type(value) if type(value) in NUMBERS else value if isinstance(value, PLAIN) else _identity(value)
+
+
+def _numbers(arguments: list[object], keywords: dict[str, object]) -> tuple[object, ...]:
+    """The numbers that a call is given."""
+    return tuple(one for one in (*arguments, *keywords.values()) if type(one) in NUMBERS)
+
+
+def _is_of_sizes(result: object, arguments: Iterable[object]) -> bool:
+    """Whether a result is made of tensors whose known sizes are all those of arguments."""
+    if type(result) is tuple:
+        return all(_is_of_sizes(part, arguments) for part in result)
+    sizes = {size for one in arguments if isinstance(one, Tensor) for size in one.shape or ()}
+    return isinstance(result, Tensor) and {*(result.shape or ())} <= {None, *sizes}
+
+
+def _is_settled(result: object) -> bool:
+    """Whether a result is made of tensors alone, and of what is equal in each call."""
+    return isinstance(result, (*PLAIN, Tensor)) or (type(result) is tuple and all(map(_is_settled, result)))
+
+
+def _anew(result: object) -> object:
+    """A result of another call: its tensors are other ones."""
+    if isinstance(result, Tensor):
+        return replace(result, marked={*result.marked})
+    return tuple(map(_anew, result)) if type(result) is tuple else result
 
 
 class CompiledCalls(Expressions):
@@ -155,6 +209,7 @@ class CompiledCalls(Expressions):
         if self.under is None:
             self._passing(site, [*enumerate(arguments), *keywords.items()])
         self.trace, self.under = None, None
+        trace: Trace | None = None
         code = self.code_of(target, call)
         cache = self.cache_of(target, call)
         if (function.where if isinstance(function, Closure) else code) in self.splits.lost:
@@ -171,6 +226,13 @@ class CompiledCalls(Expressions):
             owner = names.get("self")
             if isinstance(owner, Object):
                 trace.sources[id(owner)] = (owner, Source("argument", "self", static=self.is_module(owner)))
+        key = _call_key(trace, target, arguments, keywords)
+        settled, numbers = self.settled.get(key or ()), _numbers(arguments, keywords)
+        if settled is not None and settled.serves(self.changes, numbers):
+            self.trace, self.current, self.under = before
+            self.met += settled.met
+            return _anew(settled.result)
+        unchanged, met = (self.draws, self.changes), len(self.met)
         try:
             result = self.run_eagerly(target, arguments, keywords, site)
         finally:
@@ -178,7 +240,11 @@ class CompiledCalls(Expressions):
             if last is not None:
                 self._end(last)
             self.trace, self.current, self.under = before
-        return result.value if isinstance(result, Sourced) else result
+        result = result.value if isinstance(result, Sourced) else result
+        if key is not None and unchanged == (self.draws, self.changes) and _is_settled(result):
+            of_numbers = None if _is_of_sizes(result, [*arguments, *keywords.values()]) else numbers
+            self.settled[key] = Settled(self.changes, of_numbers, result, tuple(self.met[met:]))
+        return result
 
     def _begin(self, trace: Trace) -> bool:
         """Look for what serves a call, and trace it; false if nothing does and a stance forbids to compile.
@@ -223,6 +289,7 @@ class CompiledCalls(Expressions):
 
         What ends in a graph break is kept even if it computes nothing: Dynamo looks at that where it returns.
         """
+        self.reached |= trace.sources.keys()
         if trace.pending:
             if not trace.frames:
                 return  # the break was in the last statement: nothing is behind it
@@ -232,6 +299,7 @@ class CompiledCalls(Expressions):
             if not trace.unchecked:
                 self._compare(trace.serves, trace)
             return
+        self.changes += 1
         if not (trace.computes or broken) and (trace.resumed is not None or trace.apart):
             trace.cache.left = True
             return
@@ -261,6 +329,7 @@ class CompiledCalls(Expressions):
             self.resume_frame(trace)
             return
         self.splits.learn(trace.version, trace.frames)
+        self.changes += 1
         entry = trace.entry
         if not isinstance(entry, Closure):
             self.splits.lost.add(trace.code)

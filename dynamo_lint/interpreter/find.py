@@ -10,7 +10,7 @@ from itertools import islice
 
 from dynamo_lint.breaks.frames import NOT_AT_FIRST
 from dynamo_lint.dataclass import dataclass, field, replace
-from dynamo_lint.index.ir import MODULE_KEY, Attribute
+from dynamo_lint.index.ir import MODULE_KEY, Attribute, Constant
 from dynamo_lint.interpreter.guards import GraphBreak, Recompile, Stale
 from dynamo_lint.interpreter.model import (
     PLAIN,
@@ -43,7 +43,7 @@ from dynamo_lint.values.points_to import points_to_of
 
 _MOST = 400
 """Functions interpreted in one project."""
-_STEPS = 240_000
+_STEPS = 480_000
 """Steps after which no other is begun."""
 _PASSES = 6
 """Times that a program is run, each with what the last has shown of the frames that Dynamo cuts."""
@@ -285,7 +285,7 @@ def _call(stage: Runner, root: FunctionRef) -> None:
         function: object = Closure(root, frame, receiver)
     else:
         function = stage.of_symbol(root)
-    found = stage.invoke(function, [], {}, stage.here(root))
+    found = stage.invoke(function, [], _options(stage, root), stage.here(root))
     if isinstance(found, Iterator):
         for _ in islice(found, 4 * _CALLS):
             pass
@@ -295,6 +295,15 @@ def _call(stage: Runner, root: FunctionRef) -> None:
         for number in range(_CALLS if rounds else 0):
             given = rounds[number % len(rounds)]
             stage.invoke(call, [*given] if isinstance(given, tuple) else [given], {}, stage.here(root))
+
+
+def _options(stage: Runner, root: FunctionRef) -> dict[str, object]:
+    """The switches of a program that nothing in the project calls: its users turn them."""
+    if is_rehearsal(root):
+        return {}
+    parameters = stage.project.function(root).parameters
+    named = (one for one in parameters if one.kind in {"positional", "keyword"})
+    return {one.name: UNKNOWN for one in named if one.default in (Constant(False), Constant(True))}
 
 
 def _roots(tables: Tables) -> Iterator[FunctionRef]:

@@ -33,6 +33,7 @@ from dynamo_lint.interpreter.model import (
     Elements,
     External,
     FixedSize,
+    Fresh,
     Hook,
     Manager,
     Measured,
@@ -115,6 +116,8 @@ _BY_FUNCTION = {
 """By function of `operator`, the operator that it stands for."""
 _COUNTED = (list, tuple, dict, str, range, Object, ClassObject, Iterator, Tensor)
 """Kinds of values of which a run has as many parts as they have."""
+_SET_UPS = NAMES["prepares"] | NAMES["wraps"] | NAMES["unwraps"]
+"""Functions and methods of libraries that give back the models they are given."""
 _NO_CONTEXT = "contextlib.nullcontext"
 EXIT_STACK = "contextlib.ExitStack"
 SPECIAL = frozenset({"forward", "_call_impl"})
@@ -216,6 +219,7 @@ class Library(CompiledCalls):
             case int() | float() if name in _BY_METHOD and len(arguments) == 1:
                 return self.binary(receiver, _BY_METHOD[name], arguments[0])
             case Hook(module) if name == "remove":
+                self.changes += 1
                 module.hooks[:] = (one for one in module.hooks if one is not receiver)
             case list():
                 return self._of_list(receiver, name, arguments, keywords)
@@ -224,6 +228,8 @@ class Library(CompiledCalls):
             case str() if name in _OF_TEXT and not keywords:
                 given = [self.use(one) for one in arguments]
                 return _of_text(receiver, name, given)
+        if name in _SET_UPS and any(isinstance(one, Object | Wrapper) for one in arguments):
+            return _handed_back(arguments)
         self.lost([*arguments, *keywords.values()], site, f"`{name}` of what is not known")
         return UNKNOWN
 
@@ -285,6 +291,7 @@ class Library(CompiledCalls):
                 hook = Hook(module, arguments[0], "pre" in name, with_keywords, site, self.doubt > 0)
                 if self.trace is None:
                     module.hooks.append(hook)
+                    self.changes += 1
                 else:
                     self.split()
                 return hook
@@ -608,6 +615,8 @@ class Library(CompiledCalls):
             self.fixes("linear", arguments, site)
         if dotted.startswith("torch."):
             return self._operation(dotted, arguments, keywords)
+        if dotted.rpartition(".")[2] in _SET_UPS and isinstance(first, Object | Wrapper):
+            return first
         if dotted in NAMES["gives_tensor"]:
             return self.tracked(Tensor(), [one for one in arguments if isinstance(one, Tensor)])
         return self._python(dotted, arguments, keywords, site)
@@ -844,6 +853,9 @@ class Library(CompiledCalls):
         match module, name:
             case "dataclasses", "replace" if isinstance(first, Object):
                 return self._replaced(first, keywords)
+            case "dataclasses", "field":
+                factory = keywords.get("default_factory", MISSING)
+                return Fresh(factory) if factory is not MISSING else keywords.get("default", MISSING)
             case "threading", "Thread":
                 return Object("threading.Thread", {"target": UNKNOWN, "args": (), "kwargs": {}} | keywords)
             case "concurrent.futures", "ThreadPoolExecutor":
@@ -1124,6 +1136,11 @@ class Library(CompiledCalls):
             case "get" | "getenv" | "setdefault":
                 return self.settings.get(key, (second, None))[0]
         return UNKNOWN
+
+
+def _handed_back(arguments: list[object]) -> object:
+    """The result of a call that gives back what it is given, in order."""
+    return arguments[0] if len(arguments) == 1 else tuple(arguments)
 
 
 def _named(module: Object, deep: bool) -> Iterator[tuple[str, Object]]:

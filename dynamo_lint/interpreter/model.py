@@ -199,6 +199,11 @@ class Tensor:
     demanded: dict[int, Site] = field(default_factory=dict)
     """The axes that must be dynamic, each with the line that says so."""
 
+    @property
+    def known(self) -> tuple[object, ...]:
+        """All that Dynamo may guard on."""
+        return self.shape, self.dtype, self.grad, self.static, frozenset(self.marked)
+
 
 @dataclass(frozen=True, slots=True)
 class CompileCall:
@@ -280,6 +285,8 @@ class Frame:
     owner: ClassRef | None = None
     """The class around a method."""
     result: object = None
+    may_return: bool = False
+    """Some `return` stands behind a test that is not known."""
     traced: bool = False
     """It belongs to compiled code."""
     called: Site | None = None
@@ -344,6 +351,13 @@ class Partial:
     function: object
     arguments: list[object]
     keywords: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fresh:
+    """The default of a field that is made anew for each object."""
+
+    factory: object
 
 
 @dataclass(slots=True, eq=False)

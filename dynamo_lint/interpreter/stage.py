@@ -69,6 +69,23 @@ class Failing:
     """For an operator without a fake."""
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A compiled call that changed nothing and compiled nothing: the next one like it does the same."""
+
+    changes: int
+    """Those before it."""
+    numbers: tuple[object, ...] | None
+    """The numbers that it was given; None if what it gives does not depend on them."""
+    result: object
+    met: tuple[Met, ...]
+    """The calls of other compiled code in it."""
+
+    def serves(self, changes: int, numbers: tuple[object, ...]) -> bool:
+        """Whether a call with these numbers, after so many changes, does the same."""
+        return self.changes == changes and self.numbers in (None, numbers)
+
+
 NOWHERE = Site(FunctionRef("", ""), ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0))
 
 
@@ -155,6 +172,12 @@ class Stage(ABC):
     steps: int = 0
     draws: int = 0
     """Random numbers drawn so far."""
+    changes: int = 0
+    """Assignments to what outlives a call, changes of settings, and versions compiled so far."""
+    reached: set[int] = field(default_factory=set)
+    """All that compiled calls were handed, or found on a way from there, by identity."""
+    settled: dict[tuple[object, ...], Settled] = field(default_factory=dict)
+    """The compiled calls that changed nothing, by what was called and given."""
 
     # --- names ------------------------------------------------------------------------------------------
 
@@ -257,6 +280,7 @@ class Stage(ABC):
 
     def set(self, name: str, value: object, site: Site | None) -> None:
         """Give a setting a value."""
+        self.changes += name not in NAMED and self.settings.get(name) != (value, site)
         self.settings[name] = (value, site)
         if site is not None and self.doubt:
             self.guarded.add(site)
@@ -270,6 +294,7 @@ class Stage(ABC):
     def leave(self, manager: Manager) -> None:
         """Put back what was set before."""
         for name, before in manager.before.items():
+            self.changes += name not in NAMED and self.settings.get(name) != before
             if isinstance(before, tuple):
                 self.settings[name] = before
             else:

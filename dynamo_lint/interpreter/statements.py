@@ -45,6 +45,11 @@ from dynamo_lint.models.drivers import NAMED
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 _BROAD = frozenset({"Exception", "BaseException"})
+_ENDINGS = frozenset(
+    {"StopIteration", "StopAsyncIteration", "SystemExit", "KeyboardInterrupt", "GeneratorExit"}
+)
+"""Exceptions that end something as planned."""
+_UNCAUGHT = "an exception that nothing catches"
 
 
 _WITHOUT_EFFECT = (ast.Pass, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
@@ -144,6 +149,8 @@ class Runner(Calls):
         self.doubt += 1
         try:
             yield from self.block(body, frame)
+        except _Return:
+            frame.may_return = True
         except (_Leave, Failed):
             pass
         finally:
@@ -309,6 +316,9 @@ class Runner(Calls):
         if not in_graph and self.truth(holds) is False:
             if node.msg is not None:
                 self.value(node.msg, frame)
+            if not self.catching:
+                self.give_up(self.current, _UNCAUGHT)
+                return
             raise Failed(frozenset({"AssertionError", *_BROAD}))
 
     def _TypeAlias(self, node: ast.stmt, frame: Frame) -> None:
@@ -319,9 +329,7 @@ class Runner(Calls):
         for part in (node.exc, node.cause):
             if part is not None:
                 self.value(part, frame)
-        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-        name = ast.unparse(raised).rpartition(".")[2] if raised is not None else "Exception"
-        raise Failed(frozenset({name, *_BROAD}))
+        raise Failed(frozenset({_raised(node), *_BROAD}))
 
     def _Delete(self, node: ast.Delete, frame: Frame) -> None:
         for target in node.targets:
@@ -422,8 +430,18 @@ class Runner(Calls):
         if trace is not None and trace is self.trace and self._ends_graph(node, frame):
             self.split()
         if truth is not None:
-            return self.block(node.body if truth else node.orelse, frame)
+            taken, other = (node.body, node.orelse) if truth else (node.orelse, node.body)
+            if self._ends_program(taken):
+                self.give_up(self.current, _UNCAUGHT)
+                taken = other
+            return self.block(taken, frame)
         return self._arms([node.body, node.orelse], frame)
+
+    def _ends_program(self, body: Sequence[ast.stmt]) -> bool:
+        """Whether a block ends in an error that nothing catches: a check of what is not known as it is."""
+        if self.catching or not body or not isinstance(body[-1], ast.Raise):
+            return False
+        return _raised(body[-1]) not in _ENDINGS
 
     def _arms(self, bodies: Sequence[Sequence[ast.stmt]], frame: Frame) -> Iterator[object]:
         """Run blocks of which it is not known which runs, each with the names as they were before.
@@ -733,6 +751,12 @@ def _gives_up(handler: ast.ExceptHandler) -> bool:
         isinstance(one, ast.Raise) or (isinstance(one, ast.Attribute) and one.attr == "compile")
         for one in ast.walk(handler)
     )
+
+
+def _raised(node: ast.Raise) -> str:
+    """The last name of what is raised."""
+    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    return ast.unparse(raised).rpartition(".")[2] if raised is not None else "Exception"
 
 
 def _names(handler: ast.ExceptHandler) -> set[str]:

@@ -388,10 +388,19 @@ class Tracing(Stage):
     def wrote(self, owner: object, key: object, value: object, site: Site | None = None) -> None:
         """Note an assignment."""
         trace = self.trace
+        self.changes += self._outlives(owner, key, value)
         write = Write(owner, value, site or self.current, trace is not None, self.doubt > 0, len(self.met))
         self.writes.setdefault((id(owner), key), []).append(write)
         if trace is not None:
             trace.written[id(owner), key] = value
+
+    def _outlives(self, owner: object, key: object, value: object) -> bool:
+        """Whether other calls may see an assignment: not if it gives a tensor the place of one like it."""
+        if isinstance(owner, list | dict) and id(owner) not in self.reached and self.source_of(owner) is None:
+            return False  # no compiled call was handed it
+        before = owner.attributes.get(str(key)) if isinstance(owner, Object) else None
+        alike = isinstance(value, Tensor) and isinstance(before, Tensor) and before.known == value.known
+        return not alike
 
     def assigning(self, site: Site, value: object, *, same: bool = False) -> None:
         """Note whether all values that a line assigns are known; in doubt, what was there before is."""
