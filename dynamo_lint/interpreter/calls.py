@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dynamo_lint.calls.construct import after_init
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Function
-from dynamo_lint.interpreter.compiled import HOOKS
+from dynamo_lint.interpreter.compiled import HOOKS, identity
 from dynamo_lint.interpreter.guards import Trace
 from dynamo_lint.interpreter.library import SPECIAL, Library, owner_of
 from dynamo_lint.interpreter.model import (
@@ -228,7 +228,9 @@ class Calls(Library):
         """Run the statements of a function in a frame of its own."""
         hidden = closure.disabled or closure.operator
         body = self.bodies.of(closure.where)
-        endless = self.doubt > 0 and self.active[closure.where] >= RECURSION
+        given = [closure.receiver, *arguments] if closure.receiver is not None else arguments
+        same = (closure.where, *map(identity, (*given, *keywords.values())))
+        endless = self.doubt > 0 and (self.active[closure.where] >= RECURSION or same in self.same)
         if body is None or self.depth >= DEEPEST or endless:
             why = "a recursion that ends nobody knows where" if endless else f"calls that are {DEEPEST} deep"
             self.give_up(self.current, why if body is not None else "a function that cannot be read")
@@ -239,7 +241,6 @@ class Calls(Library):
         function = self.project.function(closure.where)
         owner = self.project.owner(closure.where)
         frame = Frame(closure.where, outer=closure.outer, owner=owner, called=site, edge=edge)
-        given = [closure.receiver, *arguments] if closure.receiver is not None else arguments
         frame.names |= _bound(function, given, keywords, self._defaults(closure))
         frame.traced = self.trace is not None
         self.entering(closure, frame)
@@ -248,6 +249,7 @@ class Calls(Library):
             return running
         self.depth += 1
         self.active[closure.where] += 1
+        self.same.append(same)
         around, current = (self.trace, self.under), self.current
         if hidden:
             self.trace, self.under, frame.traced = None, None, False
@@ -267,6 +269,7 @@ class Calls(Library):
         finally:
             self.depth -= 1
             self.active[closure.where] -= 1
+            self.same.pop()
             if self.trace is not None and self.trace.frames[-1:] == [frame]:
                 self.trace.frames.pop()
             if hidden:
@@ -348,7 +351,7 @@ class Calls(Library):
             if held is not MISSING:
                 made.attributes[name] = held
         made.attributes |= {name: held for name, held in given.items() if name not in fields}
-        after = next((name for part in classes if (name := after_init(self.project, part))), None)
+        after = next(filter(None, (after_init(self.project, part) for part in classes)), None)
         method = self.project.method(ref, after) if after is not None else None
         if method is not None:
             self.run(self.code(method, made), [], {})

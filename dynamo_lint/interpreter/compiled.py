@@ -69,11 +69,13 @@ def _call_key(
     if trace is None or trace.serves is None or trace.unchecked:
         return None
     given = [*enumerate(arguments), *sorted(keywords.items())]
-    return (id(trace.serves), _identity(target), *((name, _given_key(value)) for name, value in given))
+    return (id(trace.serves), identity(target), *((name, _given_key(value)) for name, value in given))
 
 
-def _identity(target: object) -> object:
-    """What tells one object from another; methods are made anew whenever they are asked for."""
+def identity(target: object) -> object:
+    """Return what tells one value from another; methods are made anew whenever they are asked for."""
+    if isinstance(target, PLAIN):
+        return type(target), target
     if isinstance(target, Closure):
         return target.where, id(target.receiver), id(target.outer), id(target.body)
     return id(target)
@@ -83,7 +85,7 @@ def _given_key(value: object) -> object:
     """What tells one argument from another for the code that gets it, but for numbers."""
     if isinstance(value, Tensor):
         return value.known
-    return type(value) if type(value) in NUMBERS else value if isinstance(value, PLAIN) else _identity(value)
+    return type(value) if type(value) in NUMBERS else identity(value)
 
 
 def _numbers(arguments: list[object], keywords: dict[str, object]) -> tuple[object, ...]:

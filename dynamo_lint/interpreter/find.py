@@ -107,9 +107,13 @@ def runs(tables: Tables) -> tuple[Run, ...]:
 
 def _runs(tables: Tables) -> Iterator[Run]:
     failing, disabled = _failing(tables), _disabled(tables.project)
-    done: set[FunctionRef] = set()
+    roots = _roots(tables)
+    waiting, done = [*roots], set[FunctionRef]()
     steps = 0
-    for number, root in enumerate(_roots(tables)):
+    for number in range(len(roots)):
+        # First those that lead to what no other has reached.
+        root = next((one for one in waiting if not roots[one] <= done), waiting[0])
+        waiting.remove(root)
         if root in done:
             continue
         if number >= _MOST or steps > _STEPS:
@@ -306,34 +310,42 @@ def _options(stage: Runner, root: FunctionRef) -> dict[str, object]:
     return {one.name: UNKNOWN for one in named if one.default in (Constant(False), Constant(True))}
 
 
-def _roots(tables: Tables) -> Iterator[FunctionRef]:
-    """Files first: what they call runs with them."""
-    project = tables.project
-    pts = points_to_of(project)
-    found: dict[FunctionRef, None] = {}
-    seen: set[FunctionRef] = set()
-    pending = [*_seeds(tables)]
-    while pending:
-        function = pending.pop()
-        if function in seen:
-            continue
-        seen.add(function)
-        calls = pts.call_sites(function) if function.key != MODULE_KEY else ()
-        callers = [
-            one.function
-            for one, _ in calls
-            if one.function != function and not is_for_tests(one.function.path, function.path)
-        ]
-        outer = project.function(function).outer
-        if "<locals>" in function.key and outer is not None:
-            callers.append(FunctionRef(function.path, outer))
-        owner = project.owner(function)
-        if not callers and owner is not None:  # whoever makes its object may call it
-            callers = [one for one in _users(project, owner) if one != function]
-        pending += callers
-        if not callers:
-            found[function] = None
-    yield from sorted(project.in_order(found), key=lambda one: (in_tests(one.path), one.key != MODULE_KEY))
+def _roots(tables: Tables) -> dict[FunctionRef, set[FunctionRef]]:
+    """The programs that lead to what compiles something, each with that: files first, for what they call
+    runs with them, and tests last."""
+    found: dict[FunctionRef, set[FunctionRef]] = {}
+    callers: dict[FunctionRef, list[FunctionRef]] = {}
+    for seed in dict.fromkeys(_seeds(tables)):
+        pending, seen = [seed], {seed}
+        while pending:
+            function = pending.pop()
+            if function not in callers:
+                callers[function] = _callers(tables.project, function)
+            pending += (one for one in callers[function] if one not in seen)
+            seen.update(callers[function])
+            if not callers[function]:
+                found.setdefault(function, set()).add(seed)
+    in_order = sorted(
+        tables.project.in_order(found), key=lambda one: (in_tests(one.path), one.key != MODULE_KEY)
+    )
+    return {root: found[root] for root in in_order}
+
+
+def _callers(project: Project, function: FunctionRef) -> list[FunctionRef]:
+    """The functions that run a function, or make what does."""
+    calls = points_to_of(project).call_sites(function) if function.key != MODULE_KEY else ()
+    callers = [
+        one.function
+        for one, _ in calls
+        if one.function != function and not is_for_tests(one.function.path, function.path)
+    ]
+    outer = project.function(function).outer
+    if "<locals>" in function.key and outer is not None:
+        callers.append(FunctionRef(function.path, outer))
+    owner = project.owner(function)
+    if not callers and owner is not None:  # whoever makes its object may call it
+        callers = [one for one in _users(project, owner) if one != function]
+    return callers
 
 
 def _seeds(tables: Tables) -> Iterator[FunctionRef]:

@@ -167,6 +167,8 @@ class Stage(ABC):
     depth: int = 0
     active: Counter[FunctionRef] = field(default_factory=Counter)
     """How often each function is being run."""
+    same: list[tuple[object, ...]] = field(default_factory=list)
+    """Each function that is being run, with what tells its arguments from others."""
     catching: int = 0
     """How many statements around the current one may catch an exception."""
     steps: int = 0
