@@ -65,11 +65,14 @@ def look(path: Path) -> tuple[Tables | None, tuple[Run, ...], float]:
 def account(path: str, tables: Tables, ran: tuple[Run, ...], took: float) -> str:
     """One line about a project."""
     compiled = {hot.function.id for hot in tables.regions.hot}
-    entered = {where for run in ran for where, _ in run.ran} & compiled
-    met = sum(bool(run.met) for run in ran)
+    programs = [run for run in ran if not run.presumed]
+    entered = {where for run in programs for where, _ in run.ran} & compiled
+    presumed = {where for run in ran for where, _ in run.ran} & compiled
+    met = sum(bool(run.met) for run in programs)
     return (
-        f"{path}: {len(compiled)} functions compiled, {len(entered)} entered "
-        f"({len(entered) / max(len(compiled), 1):.0%}); {len(ran)} programs, {met} meet compiled code; {took:.1f} s"
+        f"{path}: {len(compiled)} functions compiled, {len(entered) / max(len(compiled), 1):.0%} entered, "
+        f"{len(presumed) / max(len(compiled), 1):.0%} with abstract callers; "
+        f"{len(programs)} programs, {met} meet compiled code; {took:.1f} s"
     )
 
 

@@ -22,7 +22,6 @@ from dynamo_lint.interpreter.guards import (
     Trace,
 )
 from dynamo_lint.interpreter.model import (
-    PLAIN,
     Closure,
     CompileCall,
     Decorated,
@@ -41,12 +40,12 @@ from dynamo_lint.interpreter.model import (
     is_key,
     is_stand_in,
 )
-from dynamo_lint.interpreter.stage import AUTOMATIC, SKIPS, SUPPRESS, Settled
+from dynamo_lint.interpreter.settled import Settled, anew, compiled_key, is_of_sizes, is_settled, numbers
+from dynamo_lint.interpreter.stage import AUTOMATIC, SKIPS, SUPPRESS
 from dynamo_lint.models.drivers import MODULES
 from dynamo_lint.program.refs import ClassRef
 
 HOOKS = "hooks"
-NUMBERS = (int, float)
 RAISED = frozenset(
     {"Unsupported", "TorchRuntimeError", "TorchDynamoException", "RuntimeError", "Exception", "BaseException"}
 )
@@ -57,60 +56,6 @@ UNGUARDED = "unguarded "
 """Before what differs in a call though no guard is left to notice it: sizes, or a mode."""
 OF_TENSORS = ("sizes", "dtype", "gradient")
 """Guards on what Dynamo knows of a tensor, the most telling first."""
-
-
-def _call_key(
-    trace: Trace | None, target: object, arguments: list[object], keywords: dict[str, object]
-) -> tuple[object, ...] | None:
-    """The version that serves a call with all that it is given; None if it compiles, or that is not known.
-
-    Of numbers its guards have seen all that the version depends on, but not what its result does.
-    """
-    if trace is None or trace.serves is None or trace.unchecked:
-        return None
-    given = [*enumerate(arguments), *sorted(keywords.items())]
-    return (id(trace.serves), identity(target), *((name, _given_key(value)) for name, value in given))
-
-
-def identity(target: object) -> object:
-    """Return what tells one value from another; methods are made anew whenever they are asked for."""
-    if isinstance(target, PLAIN):
-        return type(target), target
-    if isinstance(target, Closure):
-        return target.where, id(target.receiver), id(target.outer), id(target.body)
-    return id(target)
-
-
-def _given_key(value: object) -> object:
-    """What tells one argument from another for the code that gets it, but for numbers."""
-    if isinstance(value, Tensor):
-        return value.known
-    return type(value) if type(value) in NUMBERS else identity(value)
-
-
-def _numbers(arguments: list[object], keywords: dict[str, object]) -> tuple[object, ...]:
-    """The numbers that a call is given."""
-    return tuple(one for one in (*arguments, *keywords.values()) if type(one) in NUMBERS)
-
-
-def _is_of_sizes(result: object, arguments: Iterable[object]) -> bool:
-    """Whether a result is made of tensors whose known sizes are all those of arguments."""
-    if type(result) is tuple:
-        return all(_is_of_sizes(part, arguments) for part in result)
-    sizes = {size for one in arguments if isinstance(one, Tensor) for size in one.shape or ()}
-    return isinstance(result, Tensor) and {*(result.shape or ())} <= {None, *sizes}
-
-
-def _is_settled(result: object) -> bool:
-    """Whether a result is made of tensors alone, and of what is equal in each call."""
-    return isinstance(result, (*PLAIN, Tensor)) or (type(result) is tuple and all(map(_is_settled, result)))
-
-
-def _anew(result: object) -> object:
-    """A result of another call: its tensors are other ones."""
-    if isinstance(result, Tensor):
-        return replace(result, marked={*result.marked})
-    return tuple(map(_anew, result)) if type(result) is tuple else result
 
 
 class CompiledCalls(Expressions):
@@ -228,12 +173,12 @@ class CompiledCalls(Expressions):
             owner = names.get("self")
             if isinstance(owner, Object):
                 trace.sources[id(owner)] = (owner, Source("argument", "self", static=self.is_module(owner)))
-        key = _call_key(trace, target, arguments, keywords)
-        settled, numbers = self.settled.get(key or ()), _numbers(arguments, keywords)
-        if settled is not None and settled.serves(self.changes, numbers):
+        key, given = compiled_key(trace, target, arguments, keywords), numbers(arguments, keywords)
+        settled = self.settled.get(key or ())
+        if settled is not None and settled.serves(self.changes, given):
             self.trace, self.current, self.under = before
             self.met += settled.met
-            return _anew(settled.result)
+            return anew(settled.result)
         unchanged, met = (self.draws, self.changes), len(self.met)
         try:
             result = self.run_eagerly(target, arguments, keywords, site)
@@ -243,9 +188,12 @@ class CompiledCalls(Expressions):
                 self._end(last)
             self.trace, self.current, self.under = before
         result = result.value if isinstance(result, Sourced) else result
-        if key is not None and unchanged == (self.draws, self.changes) and _is_settled(result):
-            of_numbers = None if _is_of_sizes(result, [*arguments, *keywords.values()]) else numbers
-            self.settled[key] = Settled(self.changes, of_numbers, result, tuple(self.met[met:]))
+        if key is not None and unchanged == (self.draws, self.changes) and is_settled(result):
+            passed = [*arguments, *keywords.values()]
+            needed = None if is_of_sizes(result, passed) else given
+            self.settled[key] = Settled(
+                self.changes, needed, result, tuple(self.met[met:]), (target, *passed)
+            )
         return result
 
     def _begin(self, trace: Trace) -> bool:
@@ -301,7 +249,7 @@ class CompiledCalls(Expressions):
             if not trace.unchecked:
                 self._compare(trace.serves, trace)
             return
-        self.changes += 1
+        self.affect()
         if not (trace.computes or broken) and (trace.resumed is not None or trace.apart):
             trace.cache.left = True
             return
@@ -331,7 +279,7 @@ class CompiledCalls(Expressions):
             self.resume_frame(trace)
             return
         self.splits.learn(trace.version, trace.frames)
-        self.changes += 1
+        self.affect()
         entry = trace.entry
         if not isinstance(entry, Closure):
             self.splits.lost.add(trace.code)

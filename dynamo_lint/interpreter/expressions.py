@@ -615,6 +615,7 @@ class Expressions(Tracing):
                 else:
                     yield from items or self.held_in(value)
             case Iterator():
+                self.effects += 1
                 if not getattr(value, "gi_running", False):  # one that asks itself gives nothing
                     yield from value
             case ClassObject(ref) if any(

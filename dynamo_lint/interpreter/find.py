@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 
 from dynamo_lint.breaks.frames import NOT_AT_FIRST
@@ -28,14 +29,14 @@ from dynamo_lint.interpreter.model import (
     guarded_part,
 )
 from dynamo_lint.interpreter.splits import Splits
-from dynamo_lint.interpreter.stage import Failing
+from dynamo_lint.interpreter.stage import Compiled, Failing
 from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.models.drivers import MODULES, NAMES
 from dynamo_lint.program.files import in_tests, is_for_tests, is_rehearsal
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
+from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.boundaries import Disabling
-from dynamo_lint.regions.model import Unresolved
+from dynamo_lint.regions.model import CompiledFunction, Unresolved
 from dynamo_lint.regions.options import PROGRAM, RegionOptions
 from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
@@ -45,11 +46,15 @@ _MOST = 400
 """Functions interpreted in one project."""
 _STEPS = 480_000
 """Steps after which no other is begun."""
+_STEPS_PRESUMED = 120_000
+"""The same for calls that no program makes."""
 _PASSES = 6
 """Times that a program is run, each with what the last has shown of the frames that Dynamo cuts."""
 _PROBE = "probe_"
 _ENOUGH = 3
 """Assignments after which a guard on the value would have failed."""
+_PRESUMED = 3
+"""Calls of compiled code that no program calls."""
 _CALLS = 12
 """Calls that are made of what a probe gives."""
 
@@ -95,6 +100,8 @@ class Run:
     """The functions that it calls."""
     pinned: tuple[FixedSize, ...] = ()
     """The sizes that must be dynamic, and meet layers that fix them."""
+    presumed: bool = False
+    """No program makes these calls."""
 
 
 def runs(tables: Tables) -> tuple[Run, ...]:
@@ -108,7 +115,7 @@ def runs(tables: Tables) -> tuple[Run, ...]:
 def _runs(tables: Tables) -> Iterator[Run]:
     failing, disabled = _failing(tables), _disabled(tables.project)
     roots = _roots(tables)
-    waiting, done = [*roots], set[FunctionRef]()
+    waiting, done, ran = [*roots], set[FunctionRef](), set[FunctionRef]()
     steps = 0
     for number in range(len(roots)):
         # First those that lead to what no other has reached.
@@ -119,55 +126,96 @@ def _runs(tables: Tables) -> Iterator[Run]:
         if number >= _MOST or steps > _STEPS:
             yield _not_begun(tables, root)
             continue
-        stage = _interpreted(tables, root, failing, disabled)
-        stage.recompiles = [_of_changes(one) for one in stage.recompiles]
-        whole = not (stage.unended or stage.cut_at is not None or is_rehearsal(root))
+        stage = _interpreted(tables, failing, disabled, partial(_run, root=root))
         done.update(stage.entered)
-        tried = in_tests(root.path)
-        met = tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
-        calls = Counter(one.unit for one in stage.met)
-        behind = stage.cut_at is not None and stage.cut_at <= len(stage.met)
-        # A probe or a test shows what may happen, and not what does not.
-        shown = not is_rehearsal(root)
-        idle = _idle(stage) if shown else frozenset()
-        alike = _alike(stage) if shown and not behind else frozenset()
-        assigned = frozenset(place for place, known in stage.stored.items() if known)
-        versions = _versions(stage) if whole else {}
-        cuts, breaks = tuple(stage.cuts.values()), tuple(stage.breaks.values())
-        changes = tuple(stage.recompiles), tuple(stage.stale), tuple(stage.skipped)
         steps += stage.steps
-        weakened = stage.cut_at is not None
-        yield Run(
-            root,
-            met,
-            *changes,
-            idle,
-            calls,
-            alike,
-            versions,
-            assigned,
-            tried,
-            cuts,
-            breaks,
-            stage.made,
-            weakened,
-            frozenset((where.id, line) for where, line in stage.ran),
-            whole,
-            stage.entered,
-            tuple(stage.pinned.values()),
-        )
+        ran.update(where for where, _ in stage.ran)
+        yield _account(stage, root)
+    steps = 0
+    for hot in _unseen(tables):
+        if hot.function not in ran and steps <= _STEPS_PRESUMED:
+            stage = _interpreted(tables, failing, disabled, partial(_presume, tables=tables, hot=hot))
+            steps += stage.steps
+            ran.update(where for where, _ in stage.ran)
+            yield _presumed(stage, hot)
+
+
+def _account(stage: Runner, root: FunctionRef) -> Run:
+    """What a program has shown."""
+    stage.recompiles = [_of_changes(one) for one in stage.recompiles]
+    whole = not (stage.unended or stage.cut_at is not None or is_rehearsal(root))
+    tried = in_tests(root.path)
+    met = tuple(replace(one, tried=True) for one in stage.met) if tried else tuple(stage.met)
+    calls = Counter(one.unit for one in stage.met)
+    behind = stage.cut_at is not None and stage.cut_at <= len(stage.met)
+    # A probe or a test shows what may happen, and not what does not.
+    shown = not is_rehearsal(root)
+    idle = _idle(stage) if shown else frozenset()
+    alike = _alike(stage) if shown and not behind else frozenset()
+    assigned = frozenset(place for place, known in stage.stored.items() if known)
+    versions = _versions(stage) if whole else {}
+    cuts, breaks = tuple(stage.cuts.values()), tuple(stage.breaks.values())
+    changes = tuple(stage.recompiles), tuple(stage.stale), tuple(stage.skipped)
+    weakened = stage.cut_at is not None
+    return Run(
+        root,
+        met,
+        *changes,
+        idle,
+        calls,
+        alike,
+        versions,
+        assigned,
+        tried,
+        cuts,
+        breaks,
+        stage.made,
+        weakened,
+        frozenset((where.id, line) for where, line in stage.ran),
+        whole,
+        stage.entered,
+        tuple(stage.pinned.values()),
+    )
+
+
+def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
+    """What calls have shown that no program makes: what may happen."""
+    doubted = [replace(one, doubt=True) for one in stage.recompiles]
+    return Run(
+        hot.function,
+        (),
+        tuple(_of_changes(one) for one in doubted),
+        (),
+        (),
+        frozenset(),
+        Counter(),
+        frozenset(),
+        {},
+        frozenset(),
+        True,
+        (),
+        tuple(replace(one, doubt=True) for one in stage.breaks.values()),
+        weakened=True,
+        ran=frozenset((where.id, line) for where, line in stage.ran),
+        presumed=True,
+    )
 
 
 def _interpreted(
-    tables: Tables, root: FunctionRef, failing: Failing, disabled: Mapping[FunctionRef | ClassRef, str]
+    tables: Tables,
+    failing: Failing,
+    disabled: Mapping[FunctionRef | ClassRef, str],
+    start: Callable[[Runner], None],
 ) -> Runner:
     """A program that has run, again as long as it shows where Dynamo cuts frames otherwise than was known."""
-    splits = Splits(_breaking(tables), {*tables.eager})
+    splits, targets = Splits(_breaking(tables), {*tables.eager}), _targets(tables)
     steps = 0
     for _ in range(_PASSES):
         known = splits.size
-        stage = Runner(tables.project, tables.bodies, failing, disabled, tables.torch_version, splits)
-        _run(stage, root)
+        stage = Runner(
+            tables.project, tables.bodies, failing, disabled, tables.torch_version, splits, targets
+        )
+        start(stage)
         steps += stage.steps
         if splits.size == known or steps > _STEPS:
             break
@@ -266,10 +314,39 @@ def _versions(stage: Runner) -> dict[tuple[str, Key], int]:
     return {state: 1 + failed[state] for state, _ in guarded if state not in unknown}
 
 
+def _targets(tables: Tables) -> dict[tuple[str, int], Compiled]:
+    """By file and line of a compile site, the function that it compiles, where it is known to be that one."""
+    found: dict[tuple[str, int], set[Compiled]] = {}
+    for hot in tables.regions.hot:
+        for entry in (tables.regions.entries[number] for number in hot.entries if hot.compiled):
+            if entry.choices == 1:
+                found.setdefault((entry.path, entry.line), set()).add((hot.function, hot.receiver))
+    return {place: next(iter(targets)) for place, targets in found.items() if len(targets) == 1}
+
+
+def _unseen(tables: Tables) -> Iterator[CompiledFunction]:
+    """The functions that are compiled themselves, as certain or likely as can be."""
+    for hot in tables.regions.hot:
+        if hot.compiled and not hot.guessed and hot.confidence <= Confidence.LIKELY:
+            yield hot
+
+
+def _presume(stage: Runner, tables: Tables, hot: CompiledFunction) -> None:
+    """Call a compiled function as any caller may: some times, with other tensors."""
+    entry = tables.regions.entries[hot.entries[0]]
+    site = stage.here(FunctionRef(entry.path, MODULE_KEY), max(entry.line, 1))
+    _ended(stage, lambda: stage.call_presumed(hot.function, hot.receiver, site, _PRESUMED))
+
+
 def _run(stage: Runner, root: FunctionRef) -> None:
     """Run one function, or a file, as far as it goes; call what a probe gives."""
+    _ended(stage, lambda: _call(stage, root))
+
+
+def _ended(stage: Runner, start: Callable[[], None]) -> None:
+    """Run something as far as it goes."""
     try:
-        _call(stage, root)
+        start()
     except Failed:
         stage.give_up(stage.current, "an exception that nothing catches")
     except (Exhausted, RecursionError):

@@ -146,6 +146,10 @@ class Library(CompiledCalls):
         """Call `super().name(…)`."""
 
     @abstractmethod
+    def target_of(self, site: Site) -> object:
+        """Return what a compile site compiles that no run has made; UNKNOWN if nothing says so."""
+
+    @abstractmethod
     def store(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute, or a setting of torch."""
 
@@ -219,7 +223,7 @@ class Library(CompiledCalls):
             case int() | float() if name in _BY_METHOD and len(arguments) == 1:
                 return self.binary(receiver, _BY_METHOD[name], arguments[0])
             case Hook(module) if name == "remove":
-                self.changes += 1
+                self.affect()
                 module.hooks[:] = (one for one in module.hooks if one is not receiver)
             case list():
                 return self._of_list(receiver, name, arguments, keywords)
@@ -266,6 +270,7 @@ class Library(CompiledCalls):
         """Call a method that all modules, plain objects or optimizers have."""
         match name:
             case "compile" if self.is_module(module):
+                self.affect()
                 module.compiled, module.lost = CompileCall(site, _known(keywords)), None
                 return None
             case "_replace":
@@ -291,7 +296,7 @@ class Library(CompiledCalls):
                 hook = Hook(module, arguments[0], "pre" in name, with_keywords, site, self.doubt > 0)
                 if self.trace is None:
                     module.hooks.append(hook)
-                    self.changes += 1
+                    self.affect()
                 else:
                     self.split()
                 return hook
@@ -578,10 +583,12 @@ class Library(CompiledCalls):
         if dotted in NAMES["holding_copy"] and isinstance(first, Object):
             return Object(dotted, {"module": self.copied(first, site, {})})
         if dotted in NAMES["reset"]:
+            self.affect()
             self.resets.append(site)
             self.caches.clear()
             return None
         if dotted in NAMES["mark"] or dotted in NAMES["keep"]:
+            self.affect()
             demanded = site if dotted in NAMES["demand"] else None
             _mark(arguments, keywords, demanded, static=dotted in NAMES["keep"])
             return None
@@ -638,6 +645,7 @@ class Library(CompiledCalls):
     ) -> object:
         """Call `torch.compile`: the compiled function or module, or a decorator if there is none yet."""
         given = arguments[0] if arguments else keywords.get("model")
+        given = self.target_of(site) if given is UNKNOWN else given
         call = CompileCall(site, _known(keywords))
         owner = owner_of(given)
         if owner is not None and owner.scheduled and _name_of(bare(given)) == "step":
@@ -667,6 +675,7 @@ class Library(CompiledCalls):
         made = Object(dotted)
         first = arguments[0] if arguments else UNKNOWN
         if isinstance(first, Object) and "param_groups" in first.attributes:
+            self.affect()
             first.scheduled = True
             made.attributes |= {"optimizer": first, "lambda": arguments[1] if len(arguments) > 1 else UNKNOWN}
             return made
@@ -1055,6 +1064,7 @@ class Library(CompiledCalls):
             case "iter":
                 return self.each(first)
             case "next" if isinstance(first, Iterator):
+                self.effects += 1
                 return next(first, UNKNOWN)
         return UNKNOWN
 

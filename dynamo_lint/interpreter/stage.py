@@ -28,6 +28,7 @@ from dynamo_lint.interpreter.model import (
     Met,
     Site,
 )
+from dynamo_lint.interpreter.settled import CallKey, Settled
 from dynamo_lint.interpreter.splits import Splits
 from dynamo_lint.models.drivers import (
     CONFIGURATION,
@@ -42,6 +43,7 @@ from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef, Symbol
 
+Compiled = tuple[FunctionRef, ClassRef | None]
 STANCE = "stance"
 SKIPS = "stance: skip guards"
 SUPPRESS = f"{CONFIGURATION}.suppress_errors"
@@ -69,23 +71,6 @@ class Failing:
     """For an operator without a fake."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A compiled call that changed nothing and compiled nothing: the next one like it does the same."""
-
-    changes: int
-    """Those before it."""
-    numbers: tuple[object, ...] | None
-    """The numbers that it was given; None if what it gives does not depend on them."""
-    result: object
-    met: tuple[Met, ...]
-    """The calls of other compiled code in it."""
-
-    def serves(self, changes: int, numbers: tuple[object, ...]) -> bool:
-        """Whether a call with these numbers, after so many changes, does the same."""
-        return self.changes == changes and self.numbers in (None, numbers)
-
-
 NOWHERE = Site(FunctionRef("", ""), ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0))
 
 
@@ -107,6 +92,8 @@ class Stage(ABC):
     """Functions and classes that a decorator keeps Dynamo from."""
     torch_version: tuple[int, int]
     splits: Splits = field(default_factory=Splits)
+    targets: Mapping[tuple[str, int], Compiled] = field(default_factory=dict)
+    """By file and line of a compile site, the one function that it compiles, with the class of its `self`."""
     files: dict[str, Frame] = field(default_factory=dict)
     meant: dict[tuple[FunctionRef, str], tuple[Symbol, ...]] = field(default_factory=dict)
     """What names are bound to, by the function that uses them."""
@@ -178,8 +165,10 @@ class Stage(ABC):
     """Assignments to what outlives a call, changes of settings, and versions compiled so far."""
     reached: set[int] = field(default_factory=set)
     """All that compiled calls were handed, or found on a way from there, by identity."""
-    settled: dict[tuple[object, ...], Settled] = field(default_factory=dict)
-    """The compiled calls that changed nothing, by what was called and given."""
+    effects: int = 0
+    """The same with assignments that no compiled call sees, and objects made."""
+    settled: dict[CallKey, Settled] = field(default_factory=dict)
+    """The calls that changed nothing, by what was called and given."""
 
     # --- names ------------------------------------------------------------------------------------------
 
@@ -282,7 +271,9 @@ class Stage(ABC):
 
     def set(self, name: str, value: object, site: Site | None) -> None:
         """Give a setting a value."""
-        self.changes += name not in NAMED and self.settings.get(name) != (value, site)
+        if name not in NAMED and self.settings.get(name) != (value, site):
+            self.affect()
+        self.effects += 1
         self.settings[name] = (value, site)
         if site is not None and self.doubt:
             self.guarded.add(site)
@@ -296,7 +287,8 @@ class Stage(ABC):
     def leave(self, manager: Manager) -> None:
         """Put back what was set before."""
         for name, before in manager.before.items():
-            self.changes += name not in NAMED and self.settings.get(name) != before
+            if name not in NAMED and self.settings.get(name) != before:
+                self.affect()
             if isinstance(before, tuple):
                 self.settings[name] = before
             else:
@@ -328,6 +320,11 @@ class Stage(ABC):
             if found is not None and found == value:
                 return site
         return None
+
+    def affect(self) -> None:
+        """Count a change that calls of compiled code may see."""
+        self.changes += 1
+        self.effects += 1
 
     def meet(self, met: Met) -> None:
         """Write down what happened to a compiled call."""

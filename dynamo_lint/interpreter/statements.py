@@ -9,7 +9,6 @@ from functools import lru_cache, partial
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.interpreter.calls import Calls
 from dynamo_lint.interpreter.expressions import OPERATORS, ROUNDS, bounds, comparison
 from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.library import EXIT_STACK, is_setting, spelled
@@ -41,6 +40,7 @@ from dynamo_lint.interpreter.model import (
     is_known,
     is_stand_in,
 )
+from dynamo_lint.interpreter.presumed import Presumed
 from dynamo_lint.models.drivers import NAMED
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
@@ -90,7 +90,7 @@ class _Continue(_Leave):
     pass
 
 
-class Runner(Calls):
+class Runner(Presumed):
     """A stage that runs statements."""
 
     __slots__ = ()

@@ -388,6 +388,7 @@ class Tracing(Stage):
     def wrote(self, owner: object, key: object, value: object, site: Site | None = None) -> None:
         """Note an assignment."""
         trace = self.trace
+        self.effects += 1
         self.changes += self._outlives(owner, key, value)
         write = Write(owner, value, site or self.current, trace is not None, self.doubt > 0, len(self.met))
         self.writes.setdefault((id(owner), key), []).append(write)

@@ -1,0 +1,111 @@
+"""Objects and arguments that no program shows: made of what constructors and annotations say."""
+
+from __future__ import annotations
+
+import ast
+
+from dynamo_lint.index import ir
+from dynamo_lint.interpreter.calls import Calls
+from dynamo_lint.interpreter.model import (
+    UNKNOWN,
+    ClassObject,
+    Closure,
+    CompileCall,
+    Failed,
+    Frame,
+    Object,
+    Site,
+    Tensor,
+    Wrapper,
+)
+from dynamo_lint.models.tensor_results import is_tensor_annotation, tensor_parameters
+from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.values.annotations import typed
+from dynamo_lint.values.model import Context, Instance
+
+_DEEPEST = 3
+"""Objects that are made to make others."""
+
+
+class Presumed(Calls):
+    """A stage that makes up what it is not shown."""
+
+    __slots__ = ()
+
+    def call(self, node: ast.Call, frame: Frame) -> object:
+        """Return the value of a call; before `module.compile()` of what is not known, it is presumed."""
+        site = Site(frame.where, node)
+        if site.place in self.targets:
+            match node.func:
+                case ast.Attribute(value=ast.Name(id=name) as held, attr="compile"):
+                    if self.value(held, frame) is UNKNOWN:
+                        frame.names[name] = self.target_of(site)
+                case ast.Attribute(value=ast.Attribute(value=owner, attr=name) as held, attr="compile"):
+                    if self.value(held, frame) is UNKNOWN:
+                        self.store(self.value(owner, frame), name, self.target_of(site), site)
+        return super().call(node, frame)
+
+    def call_presumed(self, where: FunctionRef, receiver: ClassRef | None, site: Site, times: int) -> None:
+        """Call a compiled function some times, each with arguments of its own; the object is the same."""
+        target = self.presumed(where, receiver, site)
+        if target is UNKNOWN:
+            return
+        call = CompileCall(site)
+        compiled = target if isinstance(target, Wrapper) else Wrapper(target, call)
+        for _ in range(times):
+            given = self.presumed_arguments(where, receiver, site)
+            self.invoke(compiled, [], given, site)
+
+    def target_of(self, site: Site) -> object:
+        """Return what a compile site compiles that no run has made, if it can only be one thing."""
+        target = self.targets.get(site.place)
+        if target is None or self.trace is not None:
+            return UNKNOWN
+        return self.presumed(*target, site)
+
+    def presumed(self, where: FunctionRef, receiver: ClassRef | None, site: Site) -> object:
+        """A compiled function, or the module of a compiled method; UNKNOWN for one of a function's own."""
+        if "<locals>" in where.key:
+            return UNKNOWN
+        if receiver is None:
+            return self.of_symbol(where)
+        made = self.object_of(receiver, site)
+        if not isinstance(made, Object) or self.project.is_module(receiver):
+            return made
+        return Closure(where, self.file(where.path), made)
+
+    def object_of(self, ref: ClassRef, site: Site, depth: int = 0) -> object:
+        """An object of a class, as its own constructor makes it; UNKNOWN if that does not end."""
+        init = self.project.method(ref, "__init__")
+        given = self.presumed_arguments(init, ref, site, depth) if init is not None else {}
+        try:
+            return self.invoke(ClassObject(ref), [], given, site)
+        except Failed:
+            return UNKNOWN
+
+    def presumed_arguments(
+        self, where: FunctionRef, receiver: ClassRef | None, site: Site, depth: int = 0
+    ) -> dict[str, object]:
+        """The arguments of a function that it must be given, by name."""
+        function = self.project.function(where)
+        tensors = tensor_parameters(self.project, where, receiver)
+        named = [one for one in function.parameters if one.kind in {"positional", "keyword"}]
+        given: dict[str, object] = {}
+        for one in named[1:] if receiver is not None else named:
+            if one.default is not None:
+                continue
+            if one.name in tensors or is_tensor_annotation(one.annotation):
+                given[one.name] = Tensor()
+            else:
+                given[one.name] = self._annotated(one.annotation, where, site, depth)
+        return given
+
+    def _annotated(self, annotation: ir.Expr | None, where: FunctionRef, site: Site, depth: int) -> object:
+        """A value of an annotated type, if that is one class of the project."""
+        if annotation is None or depth >= _DEEPEST:
+            return UNKNOWN
+        values = typed(self.project, annotation, Context(where))
+        classes = [value.ref for value in values if isinstance(value, Instance)]
+        if len(classes) != 1 or len(values) != 1:
+            return UNKNOWN
+        return self.object_of(classes[0], site, depth + 1)
