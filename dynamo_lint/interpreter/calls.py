@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 
 from dynamo_lint.calls.construct import after_init
@@ -153,8 +154,15 @@ class Calls(Library):
                 finally:
                     self.leave(own)
                 return self._inside(own, found) if isinstance(found, Iterator) else found
+        presumed = self.callee_of(site) if self.trace is not None else UNKNOWN
+        if presumed is not UNKNOWN:
+            return self.invoke(presumed, arguments, keywords, site)
         self.lost([*arguments, *keywords.values()], site, "a call of what is not known")
         return UNKNOWN
+
+    @abstractmethod
+    def callee_of(self, site: Site) -> object:
+        """Return what a call in compiled code runs that no run has made; UNKNOWN if nothing says so."""
 
     def _one_of(self, results: list[object]) -> object:
         """The value that all of some results have; not known if they differ."""

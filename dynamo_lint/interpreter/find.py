@@ -53,8 +53,8 @@ _PASSES = 6
 _PROBE = "probe_"
 _ENOUGH = 3
 """Assignments after which a guard on the value would have failed."""
-_PRESUMED = 3
-"""Calls of compiled code that no program calls."""
+_PRESUMED = 10
+"""Calls of compiled code that no program calls: more than Dynamo compiles versions."""
 _CALLS = 12
 """Calls that are made of what a probe gives."""
 
@@ -209,11 +209,12 @@ def _interpreted(
 ) -> Runner:
     """A program that has run, again as long as it shows where Dynamo cuts frames otherwise than was known."""
     splits, targets = Splits(_breaking(tables), {*tables.eager}), _targets(tables)
+    callees = _callees(tables)
     steps = 0
     for _ in range(_PASSES):
         known = splits.size
         stage = Runner(
-            tables.project, tables.bodies, failing, disabled, tables.torch_version, splits, targets
+            tables.project, tables.bodies, failing, disabled, tables.torch_version, splits, targets, callees
         )
         start(stage)
         steps += stage.steps
@@ -321,6 +322,17 @@ def _targets(tables: Tables) -> dict[tuple[str, int], Compiled]:
         for entry in (tables.regions.entries[number] for number in hot.entries if hot.compiled):
             if entry.choices == 1:
                 found.setdefault((entry.path, entry.line), set()).add((hot.function, hot.receiver))
+    return {place: next(iter(targets)) for place, targets in found.items() if len(targets) == 1}
+
+
+def _callees(tables: Tables) -> dict[tuple[str, int, str], Compiled]:
+    """By file, line and name, the function that compiled code calls there, where it can only be that one."""
+    found: dict[tuple[str, int, str], set[Compiled]] = {}
+    for (caller, _), calls in tables.regions.calls.items():
+        for call in calls:
+            if call.callee is not None and not call.disabled:
+                place = caller.path, call.line, call.callee
+                found.setdefault(place, set()).add((call.target.function, call.target.receiver))
     return {place: next(iter(targets)) for place, targets in found.items() if len(targets) == 1}
 
 

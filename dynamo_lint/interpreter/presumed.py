@@ -18,6 +18,7 @@ from dynamo_lint.interpreter.model import (
     Tensor,
     Wrapper,
 )
+from dynamo_lint.interpreter.stage import Compiled
 from dynamo_lint.models.tensor_results import is_tensor_annotation, tensor_parameters
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.values.annotations import typed
@@ -63,6 +64,19 @@ class Presumed(Calls):
             return UNKNOWN
         return self.presumed(*target, site)
 
+    def callee_of(self, site: Site) -> object:
+        """Return what a call in compiled code runs that no run has made, if it can only be one thing."""
+        called = site.node.func if isinstance(site.node, ast.Call) else None
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        place = (*site.place, name)
+        target = self.callees.get(place)
+        if target is None:
+            return UNKNOWN
+        if place not in self.made_up:
+            self.made_up[place] = UNKNOWN  # it may lead here itself
+            self.made_up[place] = self._uncompiled(target, site)
+        return self.made_up[place]
+
     def presumed(self, where: FunctionRef, receiver: ClassRef | None, site: Site) -> object:
         """A compiled function, or the module of a compiled method; UNKNOWN for one of a function's own."""
         if "<locals>" in where.key:
@@ -73,6 +87,14 @@ class Presumed(Calls):
         if not isinstance(made, Object) or self.project.is_module(receiver):
             return made
         return Closure(where, self.file(where.path), made)
+
+    def _uncompiled(self, target: Compiled, site: Site) -> object:
+        """A presumed function or object, made outside of the compiled code that calls it."""
+        around, (self.trace, self.under) = (self.trace, self.under), (None, None)
+        try:
+            return self.presumed(*target, site)
+        finally:
+            self.trace, self.under = around
 
     def object_of(self, ref: ClassRef, site: Site, depth: int = 0) -> object:
         """An object of a class, as its own constructor makes it; UNKNOWN if that does not end."""

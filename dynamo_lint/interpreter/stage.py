@@ -94,6 +94,10 @@ class Stage(ABC):
     splits: Splits = field(default_factory=Splits)
     targets: Mapping[tuple[str, int], Compiled] = field(default_factory=dict)
     """By file and line of a compile site, the one function that it compiles, with the class of its `self`."""
+    callees: Mapping[tuple[str, int, str], Compiled] = field(default_factory=dict)
+    """By file, line and name, the one function that compiled code calls there."""
+    made_up: dict[tuple[str, int, str], object] = field(default_factory=dict)
+    """What is called at such lines, where no run has made it."""
     files: dict[str, Frame] = field(default_factory=dict)
     meant: dict[tuple[FunctionRef, str], tuple[Symbol, ...]] = field(default_factory=dict)
     """What names are bound to, by the function that uses them."""

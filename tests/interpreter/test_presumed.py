@@ -1,0 +1,199 @@
+"""How far the interpreter gets into programs that check what they are given, and code that nobody calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dynamo_lint.config import Settings, override
+from dynamo_lint.discovery import discover
+from dynamo_lint.report import Report
+from dynamo_lint.run.check import check
+from dynamo_lint.selectors import catalogue
+from dynamo_lint.sources import Sources
+
+MODEL = """\
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.width = width
+        self.stats = {"calls": 0}
+
+    def forward(self, x):
+        self.stats["calls"] += 1
+        return x * self.stats["calls"]
+
+"""
+LOOP = """
+    for _ in range(12):
+        model(torch.ones(2))
+"""
+COUNTER = 'self.stats["calls"] += 1'
+CHECKS = {
+    "an option whose default is off": f"""
+def main(compile: bool = False):
+    model = Model(4)
+    if compile:
+        model = torch.compile(model)
+{LOOP}
+""",
+    "a check of the environment": f"""
+def main():
+    if not os.environ.get("MASTER_ADDR"):
+        raise RuntimeError("start it with torchrun")
+    model = torch.compile(Model(4))
+{LOOP}
+main()
+""",
+    "a check that returns if all is well": f"""
+def verify(folder):
+    files = {{"a": (folder / "a").is_file()}}
+    if folder.is_dir():
+        if all(files.values()):
+            return
+    print(files, file=sys.stderr)
+    raise SystemExit(1)
+
+
+def main():
+    verify(Path(sys.argv[1]))
+    model = torch.compile(Model(4))
+{LOOP}
+main()
+""",
+    "an assertion about what is filled in later": f"""
+@dataclass
+class Config:
+    width: int | None = None
+    names: list = field(default_factory=list)
+
+    def __post_init__(self):
+        if self.width is None:
+            self.width = 8
+        self.names.append("a")
+
+
+def main():
+    config = Config()
+    assert config.width is not None
+    assert len(config.names) == 1
+    model = torch.compile(Model(config.width))
+{LOOP}
+main()
+""",
+    "a library that sets the model up": f"""
+import lightning
+
+
+def main():
+    fabric = lightning.Fabric()
+    model = fabric.setup_module(torch.compile(Model(4)))
+{LOOP}
+main()
+""",
+    "a configuration that is walked to its ends": f"""
+def built(node):
+    if isinstance(node, dict):
+        return {{key: built(value) for key, value in node.items()}}
+    if isinstance(node, list):
+        return [built(value) for value in node]
+    return node
+
+
+def main():
+    import yaml
+    options = built(yaml.safe_load(open(sys.argv[1])))
+    model = torch.compile(Model(options["width"]))
+{LOOP}
+main()
+""",
+}
+
+
+def linted(folder: Path, program: str) -> Report:
+    """The report of a program that is the only file of its folder."""
+    (folder / "program.py").write_text(program)
+    found = discover((folder,), [], force_exclude=False)
+    settings = override(Settings(), torch_version=(2, 13))
+    return check(settings, found, catalogue(), Sources(found.root))
+
+
+@pytest.mark.parametrize("title", CHECKS)
+def test_a_program_goes_on_behind(title: str, tmp_path: Path) -> None:
+    program = MODEL + CHECKS[title]
+    report = linted(tmp_path, program)
+    line = next(number for number, text in enumerate(program.splitlines(), 1) if COUNTER in text)
+    said = [(one.code, one.severity, one.effect) for one in report.findings if one.span.line == line]
+    assert ("DYN101", "error", "storm") in said
+
+
+def test_what_nobody_calls_is_called_as_any_caller_may(tmp_path: Path) -> None:
+    program = MODEL + "\nmodel = torch.compile(Model(4))\n"
+    report = linted(tmp_path, program)
+    assert any(one.code == "DYN101" for one in report.findings)
+
+
+def test_what_a_presumed_call_shows_is_never_loud(tmp_path: Path) -> None:
+    program = """\
+import torch
+from torch import nn
+
+
+class Held:
+    def __init__(self):
+        self.steps = {"n": 0}
+
+
+class Model(nn.Module):
+    def __init__(self, held: Held, limit):
+        super().__init__()
+        self.held, self.limit = held, limit
+
+    def forward(self, x):
+        counts = self.held.steps
+        counts.update(n=counts["n"] + 1)
+        return x + counts["n"]
+
+
+def compiled(held, limit):
+    return torch.compile(Model(held, limit))
+"""
+    report = linted(tmp_path, program)
+    assert [(one.code, one.severity) for one in report.findings] == [("DYN101", "note")]
+
+
+REPEATED = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 1
+
+    def forward(self, x):
+        return x * self.scale
+
+
+model = torch.compile(Model())
+for number in range(12):
+    model(torch.ones(2))
+    if number == 7:
+        model.scale = 2
+"""
+
+
+def test_a_change_behind_many_calls_that_change_nothing_is_seen(tmp_path: Path) -> None:
+    findings = linted(tmp_path, REPEATED).findings
+    assert [(one.code, one.effect) for one in findings] == [("DYN102", "once")]
