@@ -430,7 +430,9 @@ def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
         case ast.Assign(targets=[ast.Attribute()], value=value) | ast.AnnAssign(value=ast.expr() as value):
             if speaks_of(value, name) and not any(is_same(part, mention.node) for part in _attributes(value)):
                 raise Unclear(f"line {statement.lineno} sets it to that of another object")
-            if not speaks_of(value, name):
+            if any(statement in flow.stored for flow in plan.flows):
+                _check_is_tensor(plan, mention, value)  # the local name holds one, and so does the next value
+            elif not speaks_of(value, name):
                 yield file.replace(statement, _stored(plan, target, file.one_line(value)))
             elif not plan.rebind and (step := _step(file, mention.node, value)):
                 yield file.replace(statement, f"{target} {step}")
@@ -438,6 +440,12 @@ def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
                 flow(Judge(plan.bench, file), _own(value, name), name, plan.kind == Kind.BOOL)
         case _:
             raise Unclear(f"line {statement.lineno} sets it together with something else")
+
+
+def _check_is_tensor(plan: Plan, mention: Mention, value: ast.expr) -> None:
+    """Refuse a next value, made of local names, that is a number on some of the ways to it."""
+    if not Judge(plan.bench, mention.file, kept=plan.family.name).is_tensor(value):
+        raise Unclear(f"line {mention.node.lineno} may set it to a number by way of a local name")
 
 
 def _target(plan: Plan, mention: Mention) -> str:

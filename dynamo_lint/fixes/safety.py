@@ -63,7 +63,7 @@ PROJECT_WORDS = tuple(
     for kind, texts in table("torch")["sees_buffers"].items()
     for text in texts
 )
-"""A text or a word that occurs somewhere in the project, and what it means for a buffer that was a number."""
+"""A text or a word in the code of the project, and what it means for a buffer that was a number."""
 TENSOR_WORDS = tuple(
     ("word" if text.isidentifier() else "text", text, _IN_MATH[kind])
     for kind, texts in table("torch")["sees_scalars"].items()
@@ -78,13 +78,22 @@ _OF_BUFFERS = (_RANKS, _LISTED)
 
 def unlisted(bench: Workbench) -> str | None:
     """Why a number should become a tensor that is no buffer; None if it may be one."""
-    reasons = (why for how, text, why in PROJECT_WORDS if why in _OF_BUFFERS and bench.files(how, text))
+    reasons = (why for how, text, why in PROJECT_WORDS if why in _OF_BUFFERS and _said(bench, how, text))
     return next(reasons, None)
 
 
 def trains_on_ranks(bench: Workbench) -> bool:
     """The project trains with DistributedDataParallel, as far as its text shows."""
-    return any(bench.files(how, text) for how, text, why in PROJECT_WORDS if why == _RANKS)
+    return any(_said(bench, how, text) for how, text, why in PROJECT_WORDS if why == _RANKS)
+
+
+def _said(bench: Workbench, how: str, text: str) -> str | None:
+    """The first file whose code holds a text, in one of the ways of `searches.SEARCHES`; None if none does."""
+    asked = "said", how, text
+    if asked not in bench.memo:
+        bench.memo[asked] = next(bench.files_of_code(how, text), None)
+    found = bench.memo[asked]
+    return str(found) if found is not None else None
 
 
 def reason(bench: Workbench, family: Family, floating: bool, flows: Sequence[Flow]) -> str | None:
@@ -104,7 +113,7 @@ def reason(bench: Workbench, family: Family, floating: bool, flows: Sequence[Flo
     if any(mention.guessed for mention in family.mentions):
         return f"some uses of `{name}` were matched by name only"
     for how, text, why in PROJECT_WORDS:
-        if why not in _OF_BUFFERS and bench.files(how, text):
+        if why not in _OF_BUFFERS and _said(bench, how, text):
             return why
     if _changes(family) and any(_multiplies(mention) for mention in family.mentions):
         return "a Python int grows without bound, a 64-bit integer wraps around"
@@ -125,8 +134,8 @@ def _in_math(bench: Workbench, flows: Sequence[Flow]) -> str | None:
     if not any(flow.math for flow in flows):
         return None
     for how, text, why in TENSOR_WORDS:
-        if places := bench.files(how, text):
-            return f"{why} (`{text}` in {places[0]})"
+        if place := _said(bench, how, text):
+            return f"{why} (`{text}` in {place})"
     rounded = [ast.unparse(node) for flow in flows for node in flow.rounded]
     return f"`{rounded[0]}` is rounded otherwise with a tensor" if rounded else None
 

@@ -6,7 +6,8 @@ import ast
 from collections import defaultdict
 
 from dynamo_lint.dataclass import dataclass, replace
-from dynamo_lint.fixes.edit_session import OpenFile, Workbench
+from dynamo_lint.fixes.callers import passed, uses_of
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench
 from dynamo_lint.index.ir import UNKNOWN
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.models import tensor_results as results
@@ -33,6 +34,8 @@ class Judge:
     """An argument of which nothing is known counts as one as well: for edits that a person judges."""
     asked: tuple[str, Kind | None] | None = None
     """An attribute that is being asked about, and the kind that it has so far."""
+    kept: str | None = None
+    """The name of an attribute that is a tensor once the edits are made."""
 
     def is_tensor(self, node: ast.expr, depth: int = 0, names: frozenset[str] = frozenset()) -> bool:
         """Certainly a tensor; `names` are those that are being asked, each one if it was one before."""
@@ -53,6 +56,8 @@ class Judge:
                 return self.is_tensor(left, depth + 1, names) or self.is_tensor(right, depth + 1, names)
             case ast.UnaryOp(op=ast.USub(), operand=value) | ast.Subscript(value=value):
                 return self.is_tensor(value, depth + 1, names)
+            case ast.Attribute(attr=attr) if attr == self.kept:
+                return True
             case ast.Attribute(value=value, attr="T" | "mT" | "data" | "grad"):
                 return self.is_tensor(value, depth + 1, names)
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if self.is_tensor(
@@ -202,8 +207,25 @@ class Judge:
                 return ast.unparse(parameter.annotation).rpartition(".")[2] == "Tensor"
             if parameter.arg == name:
                 unknown = self.assume and name not in ("self", "cls") and not scope.args.defaults
-                return unknown or (number == 1 and scope.name == "forward")
+                return unknown or (number == 1 and scope.name == "forward") or self._is_passed(scope, name)
         return False
+
+    def _is_passed(self, scope: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+        """Whether each call of a function hands over a tensor for a parameter, and all of them are known."""
+        asked = "tensor is passed", self.file.path, scope.lineno, name, self.by_use, self.assume, self.kept
+        if asked not in self.bench.memo:
+            self.bench.memo[asked] = False  # also while it is asked for
+            owner = self.bench.tables.project.owner(self.file.reference(scope.body[0]))
+            bound = owner is not None and "staticmethod" not in map(ast.unparse, scope.decorator_list)
+            try:
+                uses = list(uses_of(self.bench, self.file, scope))
+            except Unclear:
+                uses = []
+            given = [(use.file, passed(use, scope, name, bound)) for use in uses]
+            self.bench.memo[asked] = bool(given) and all(
+                value is not None and replace(self, file=file).is_tensor(value) for file, value in given
+            )
+        return bool(self.bench.memo[asked])
 
     def _makes_tensor(self, func: ast.expr) -> bool:
         where = self.file.reference(func)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Edit
 from dynamo_lint.fixes.attribute_uses import speaks_of
+from dynamo_lint.fixes.callers import uses_of
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.state.model import Kind
@@ -44,6 +45,8 @@ class Flow:
     """The arithmetic among numbers before that."""
     rounded: tuple[ast.AST, ...]
     """The arithmetic that may round, or end, otherwise with a tensor of an integer than with the integer."""
+    stored: tuple[ast.AST, ...]
+    """The statements that make its next value of it by way of a local name."""
 
 
 class _Step(NamedTuple):
@@ -65,7 +68,8 @@ def flow(judge: Judge, node: ast.expr, name: str, boolean: bool, walked: Seen | 
 
     builtins = tuple(one for one in of("builtins") if isinstance(one, ast.expr))
     math = any(step.kind in {"meets", "leaves"} for step in found)
-    return Flow(math, builtins, tuple(of("meets")), tuple(of("numbers")), tuple(of("rounded")))
+    numbers, rounded = tuple(of("numbers")), tuple(of("rounded"))
+    return Flow(math, builtins, tuple(of("meets")), numbers, rounded, tuple(of("stored")))
 
 
 def clamped(file: OpenFile, node: ast.Call) -> Edit:
@@ -132,7 +136,15 @@ def _follow(
             case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, allowed):
                 yield from _added(judge, above)
                 return
+            case ast.Expr():
+                return
+            case ast.Return():
+                yield _Step("leaves", above)
+                yield from _follow_result(judge, above, name, boolean, seen, whole)
+                return
             case ast.Assign(targets=[ast.Attribute(attr=attr)]) if attr == name:
+                if not speaks_of(above.value, name):
+                    yield _Step("stored", above)
                 return
             case _:
                 raise _refuse(judge, above, "needs it as a Python number")
@@ -177,6 +189,23 @@ def _follow_local(
         if not isinstance(inner, ast.Name):
             raise _refuse(judge, inner, "passes it on")
         yield from _follow(judge, inner, name, boolean, seen, whole)
+
+
+def _follow_result(
+    judge: Judge, statement: ast.Return, name: str, boolean: bool, seen: Seen, whole: bool
+) -> Iterator[_Step]:
+    """The uses of what a function returns, where compiled code alone gets it."""
+    scope = judge.file.scope(statement)
+    if scope is None or (way := (scope, "return", boolean)) in seen:
+        return
+    seen.add(way)
+    for use in uses_of(judge.bench, judge.file, scope):
+        if not use.hot:
+            raise _refuse(judge, statement, f"returns it to line {use.node.lineno}, which may need a number")
+        for step in _follow(replace(judge, file=use.file), use.node, name, boolean, seen, whole):
+            if step.kind == "builtins":
+                raise _refuse(judge, statement, f"returns it to line {use.node.lineno}, which needs a number")
+            yield step
 
 
 def _is_exact(judge: Judge, node: ast.BinOp, child: ast.AST, name: str) -> bool:
