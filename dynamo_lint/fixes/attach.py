@@ -34,8 +34,8 @@ from dynamo_lint.state.provenance import Tables
 Fixer = Callable[[Finding, Workbench], Fix]
 
 FIXERS: Mapping[str, tuple[Fixer, ...]] = {
-    "DYN101": (buffers.number_fix, entries.fix),
-    "DYN102": (buffers.number_fix, tensor_values.global_fix),
+    "DYN101": (buffers.number_fix, buffers.object_fix, entries.fix),
+    "DYN102": (buffers.number_fix, buffers.object_fix, tensor_values.global_fix),
     "DYN103": (buffers.sum_fix,),
     "DYN104": (eager_attribute.fix,),
     "DYN106": (tensor_values.global_fix,),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Edit, Span
 from dynamo_lint.fixes.assignments import Part, parts
 from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Unclear, Workbench
-from dynamo_lint.index.ir import Definition, Expr
+from dynamo_lint.index.ir import MODULE_KEY, Definition, Expr
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.names import last_name
 from dynamo_lint.program.refs import ClassRef, FunctionRef
@@ -209,7 +210,7 @@ def _spoken(bench: Workbench, name: str) -> _Spoken:
             where = file.reference(node)
             said = _Said((number, place), file.path, node.lineno, where, as_fact(owner))
             holder = project.owner(where)
-            if holder is not None and project.is_self(said.owner, where):
+            if holder is not None and _is_instance(bench, said):
                 spoken.own[holder].append(said)
             elif known := _known(bench, said):
                 for ref in dict.fromkeys(one.ref for one in known if isinstance(one, Instance | ClassValue)):
@@ -225,6 +226,16 @@ def _known(bench: Workbench, said: _Said) -> list[Value]:
     project = bench.tables.project
     values = evaluate(project, said.owner, Context(said.where, project.owner(said.where)))
     return [v for v in values if isinstance(v, Instance | ClassValue | ExternalInstance | SuperProxy)]
+
+
+def _is_instance(bench: Workbench, said: _Said) -> bool:
+    """Whether it belongs to the `self` of the method around it, and not to the `cls`."""
+    project, where = bench.tables.project, said.where
+    if not project.is_self(said.owner, where):
+        return False
+    while (outer := project.function(where).outer) is not None and outer != MODULE_KEY:
+        where = FunctionRef(where.path, outer)
+    return project.method_kind(where) not in ("classmethod", "staticmethod")
 
 
 def _place(said: _Said) -> tuple[int, int]:
@@ -304,7 +315,7 @@ def _belongs(
     """
     project, where = bench.tables.project, said.where
     holder = project.owner(where)
-    if holder is not None and project.is_self(said.owner, where):
+    if holder is not None and _is_instance(bench, said):
         if holder in bases:
             outsiders = [ref for ref in bench.below.get(holder, ()) if ref not in members]
             if outsiders != [holder]:
@@ -413,16 +424,29 @@ class Place:
 
 def init_of(bench: Workbench, ref: ClassRef) -> Init:
     """The `__init__` that a class defines; raises Unclear where it has none of a known shape."""
-    project = bench.tables.project
     file = bench.open(ref.path)
-    for binding in project.class_bindings(ref).get("__init__", ()):
-        if not isinstance(binding.value, Definition):
-            continue
-        node = file.definition(project.files[ref.path].functions[binding.value.key])
-        for statement in node.body if isinstance(node, ast.FunctionDef) else ():
+    for node in _inits(bench, file, ref):
+        for statement in node.body:
             if calls_parent(statement) and file.alone(statement):
-                return Init(file, node, statement)  # type: ignore[arg-type]
+                return Init(file, node, statement)
     raise Unclear(f"`{ref.name}` has no `__init__` that calls `super().__init__()`")
+
+
+def plain_init_of(bench: Workbench, ref: ClassRef) -> Init:
+    """The `__init__` of a class that need not run that of a base."""
+    file = bench.open(ref.path)
+    for node in _inits(bench, file, ref):
+        return Init(file, node, node.body[0])
+    raise Unclear(f"`{ref.name}` has no `__init__`")
+
+
+def _inits(bench: Workbench, file: OpenFile, ref: ClassRef) -> Iterator[ast.FunctionDef]:
+    project = bench.tables.project
+    for binding in project.class_bindings(ref).get("__init__", ()):
+        if isinstance(binding.value, Definition):
+            node = file.definition(project.files[ref.path].functions[binding.value.key])
+            if isinstance(node, ast.FunctionDef):
+                yield node
 
 
 def place_of(bench: Workbench, ref: ClassRef) -> Init | Place:

@@ -23,12 +23,13 @@ from dynamo_lint.fixes.attribute_uses import (
     init_of,
     is_same,
     place_of,
+    plain_init_of,
     speaks_of,
     torch_name,
 )
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.fixes.graph_breaks import SILENCED, is_silenced, only_writes, silenced
-from dynamo_lint.fixes.safety import reason, trains_on_ranks, unlisted
+from dynamo_lint.fixes.safety import reason, records_graphs, trains_on_ranks, unlisted
 from dynamo_lint.fixes.tensor_values import key_of
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Flow, Seen, clamped, flow
@@ -36,6 +37,7 @@ from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.refs import ClassRef, Position
 from dynamo_lint.state import kinds as K
+from dynamo_lint.state.initial import PLAIN_BASES
 from dynamo_lint.state.model import AttributeState, Key, Kind, Kinds, Outside
 from dynamo_lint.values.model import Context, Instance
 from dynamo_lint.values.points_to import evaluate
@@ -66,11 +68,16 @@ class Plan:
     """The edits that keep decisions which only write messages out of compiled code."""
     unlisted: str | None
     """Why it must be a plain tensor, which `buffers()` does not give; None for a buffer."""
+    of_module: bool = True
+    """A module holds it, which moves from one device to another."""
 
     @property
     def rebind(self) -> bool:
-        """The value enters math whose backward may still need it, so it must never change in place."""
-        return any(flow.math for flow in self.flows)
+        """The value enters math whose backward may still need it, so it must never change in place.
+
+        Nor may that of an object which anything may copy.
+        """
+        return not self.of_module or any(flow.math for flow in self.flows)
 
     @property
     def start(self) -> str:
@@ -88,6 +95,8 @@ class Plan:
     @property
     def advice(self) -> str:
         """The edit in words."""
+        if not self.of_module:
+            return f"keep it in a tensor (`{self.start}`), which stays on the CPU, and rebind it"
         update = "update it in place"
         if self.rebind:
             update = "rebind it, since a backward may still need the old value"
@@ -100,6 +109,30 @@ class Plan:
 def number_fix(finding: Finding, bench: Workbench) -> Fix:
     """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
     return _kept_in_buffer(_plan(bench, *_buffer_at(bench, finding), states_at(bench, finding)))
+
+
+def object_fix(finding: Finding, bench: Workbench) -> Fix:
+    """The same for a number of an object that is no module; raises Unclear where it may be anything else."""
+    states = states_at(bench, finding)
+    owners = {(state.declared_in, state.key.attribute) for state in states}
+    if len(owners) != 1:
+        raise Unclear(
+            "it changes several attributes" if owners else "it is not known which attribute it changes"
+        )
+    ((declared_in, name),) = owners
+    project = bench.tables.project
+    if not name.isidentifier() or declared_in.key not in project.files[declared_in.path].classes:
+        raise Unclear("no object has it under a name")
+    for ref in (declared_in, *bench.below.get(declared_in, ())):
+        strange = set(project.external_bases(ref)) - PLAIN_BASES
+        if project.is_module(ref) or strange or project.class_(ref).decorators:
+            raise Unclear(f"`{ref.name}` is more than a plain class")
+    if any(state.argument for state in states):
+        raise Unclear("the object is an argument")
+    if place := records_graphs(bench):
+        raise Unclear(f"a tensor on the CPU ends the CUDA graphs that {place} asks for")
+    _check_name(name)
+    return _kept_in_buffer(_plan(bench, declared_in, name, states))
 
 
 def constant_fix(finding: Finding, bench: Workbench) -> Fix:
@@ -216,7 +249,8 @@ def _plan(
     given: Kind | None = None,
 ) -> Plan:
     """The parts of a rewrite; `given` is the kind that every instance is made with."""
-    init = place_of(bench, declared_in)
+    of_module = bench.tables.project.is_module(declared_in) or _mixes_in(bench, declared_in)
+    init = place_of(bench, declared_in) if of_module else plain_init_of(bench, declared_in)
     default = default_of(bench, declared_in, name, init)
     family = family_of(bench, declared_in, name, default=default)
     stores = [mention for mention in family.mentions if isinstance(mention.node.ctx, ast.Store)]
@@ -231,7 +265,8 @@ def _plan(
     family, silenced = _without_messages(bench, family)
     flows = _flows(bench, family, kind)
     torch, imports = torch_name(init.file)
-    return Plan(bench, family, kind, init, declaration, torch, imports, flows, silenced, unlisted(bench))
+    why = unlisted(bench) if of_module else "its object is no module"
+    return Plan(bench, family, kind, init, declaration, torch, imports, flows, silenced, why, of_module)
 
 
 def _kind(
@@ -378,8 +413,9 @@ def _declare(plan: Plan) -> Iterator[Edit]:
         yield file.remove_with_gap(statement)
         yield plan.init.written(plan.start)
         return
-    yield from moves(plan.init, plan.family.name) if plan.unlisted is not None else ()
-    if statement.lineno > plan.init.parent_call.lineno and isinstance(declared.target, ast.Attribute):
+    yield from moves(plan.init, plan.family.name) if plan.of_module and plan.unlisted is not None else ()
+    early = plan.of_module and statement.lineno <= plan.init.parent_call.lineno
+    if not early and isinstance(declared.target, ast.Attribute):
         yield apart(file, statement, {declared.target: plan.start}, ())
         return
     # A module takes buffers only after `super().__init__()`.

@@ -21,6 +21,8 @@ from dynamo_lint.fixes.safety import reason
 from dynamo_lint.fixes.tensor_values import key_of
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ATOMS, Flow, flow
+from dynamo_lint.index.lower import as_fact
+from dynamo_lint.program.refs import ExternalSymbol
 from dynamo_lint.state.model import Kind
 
 _ENTRY = re.compile(r"^(\w+)\['(\w+)'\]$")
@@ -40,15 +42,16 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
     family = family_of(bench, key.owner, name)
     declaration = declaration_of(init, family)
     torch, imports = torch_name(init.file)
-    places = [
-        (mention, node)
+    entries = [
+        (mention, _entry_at(mention))
         for mention in family.mentions
         if mention.file.statement(mention.node) is not declaration.statement
-        if _word(node := _entry_at(mention)) == word
     ]
+    words = tuple(dict.fromkeys(str(_word(node)) for _, node in entries))
+    places = [(mention, node) for mention, node in entries if _word(node) == word]
     flows = tuple(_flows(bench, name, places))
     rebind = any(one.math for one in flows)
-    edits = [*imports, _declared(init.file, declaration.value, word, torch)]
+    edits = [*imports, _declared(bench, init.file, declaration.value, word, words, torch)]
     for mention, node in places:
         edits += _edits(bench, mention, node, rebind)
     edits += moves(init, f'{name}["{word}"]')
@@ -69,21 +72,48 @@ def _word(node: ast.Subscript) -> object:
     return node.slice.value if isinstance(node.slice, ast.Constant) else None
 
 
-def _declared(file: OpenFile, value: ast.expr, word: str, torch: str) -> Edit:
-    """The edit that makes the dict with a tensor in the entry."""
+def _declared(
+    bench: Workbench, file: OpenFile, value: ast.expr, word: str, words: tuple[str, ...], torch: str
+) -> Edit:
+    """The edit that makes the dict with a tensor in the entry, one of all `words` that are asked for."""
     zero = f"{torch}.zeros((), dtype={torch}.long)"
     match value:
         case ast.Dict(keys, values):
             words = [key.value if isinstance(key, ast.Constant) else None for key in keys]
             found = [one for key, one in zip(words, values, strict=True) if key == word]
-        case ast.Call(ast.Name("dict" | "OrderedDict") | ast.Attribute(attr="OrderedDict"), [], keywords):
+        case ast.Call(func, [], keywords) if _named(bench, file, func) in _BY_KEYWORDS:
             found = [one.value for one in keywords if one.arg == word]
         case _:
             found = []
     match found:
         case [ast.Constant(value=int() as first) as start] if not isinstance(first, bool):
             return file.replace(start, zero if not first else f"{torch}.tensor({first})")
-    raise Unclear("`__init__` does not give it an integer")
+    if found or not _counts_from_zero(bench, file, value):
+        raise Unclear("`__init__` does not give it an integer")
+    pairs = (f'"{one}": {zero if one == word else 0}' for one in words)
+    return file.replace(value, f"{{{', '.join(pairs)}}}")
+
+
+_COUNTER = "collections.Counter"
+_BY_KEYWORDS = frozenset({"dict", "builtins.dict", "collections.OrderedDict", _COUNTER})
+
+
+def _counts_from_zero(bench: Workbench, file: OpenFile, value: ast.expr) -> bool:
+    """Whether a dict begins empty, and what is missing counts as zero."""
+    match value:
+        case ast.Call(func, [], []):
+            return _named(bench, file, func) == _COUNTER
+        case ast.Call(func, [ast.Name("int")], []):
+            return _named(bench, file, func) == "collections.defaultdict"
+    return False
+
+
+def _named(bench: Workbench, file: OpenFile, func: ast.expr) -> str:
+    """The dotted name of what a call runs, as far as it is no code of the project."""
+    where = file.reference(func)
+    for symbol in bench.tables.project.symbols(as_fact(func), where.path, where.key):
+        return symbol.dotted if isinstance(symbol, ExternalSymbol) else ""
+    return ast.unparse(func)
 
 
 def _flows(bench: Workbench, name: str, places: list[tuple[Mention, ast.Subscript]]) -> Iterator[Flow]:

@@ -88,12 +88,18 @@ def trains_on_ranks(bench: Workbench) -> bool:
 
 
 def _said(bench: Workbench, how: str, text: str) -> str | None:
-    """The first file whose code holds a text, in one of the ways of `searches.SEARCHES`; None if none does."""
+    """The first file whose code holds a text, in a way of `searches.SEARCHES`; None if none does."""
     asked = "said", how, text
     if asked not in bench.memo:
         bench.memo[asked] = next(bench.files_of_code(how, text), None)
     found = bench.memo[asked]
     return str(found) if found is not None else None
+
+
+def records_graphs(bench: Workbench) -> str | None:
+    """The first file that speaks of CUDA graphs, which hold no tensor on the CPU; None if none does."""
+    graphs = (_said(bench, how, text) for how, text, why in TENSOR_WORDS if why == _IN_MATH["graphs"])
+    return next(filter(None, graphs), None)
 
 
 def reason(bench: Workbench, family: Family, floating: bool, flows: Sequence[Flow]) -> str | None:
@@ -224,30 +230,36 @@ def _multiplies(mention: Mention) -> bool:
 
 
 def escape(bench: Workbench, members: Iterable[ClassRef]) -> str | None:
-    """How modules may get to code that sees the edit; None if no line of the project does that."""
+    """How the objects may get to code that sees the edit; None if no line of the project does that."""
     for ref in sorted(members):
         if library := _base_in_library(bench, ref):
             return f"`{ref.name}` derives from `{library}`: {_NOT_LINTED}"
-    if "escape" not in bench.memo:
-        bench.memo["escape"] = next(_escapes(bench), None)
-    way = bench.memo["escape"]
+    plain = frozenset(ref for ref in members if not bench.tables.project.is_module(ref))
+    asked = "escape", plain
+    if asked not in bench.memo:
+        bench.memo[asked] = next(_escapes(bench, plain), None)
+    way = bench.memo[asked]
     return str(way) if way is not None else None
 
 
-def _escapes(bench: Workbench) -> Iterator[str]:
-    """Each way in which any module of the project leaves it: which one holds which other does not matter."""
+def _escapes(bench: Workbench, plain: frozenset[ClassRef]) -> Iterator[str]:
+    """Each way in which any module of the project leaves it: which one holds which other does not matter.
+
+    The objects of some `plain` classes count as modules do.
+    """
     project = bench.tables.project
     for ref in project.classes():
-        if (library := _base_in_library(bench, ref)) and _holds_module(bench, ref):
+        if (library := _base_in_library(bench, ref)) and _holds_module(bench, ref, plain):
             yield f"`{ref.name}` derives from `{library}`: {_NOT_LINTED}"
     for where in project.functions():
         context = Context(where, project.owner(where))
         for site in project.function(where).calls:
             if _loads_module(bench, site.call, context):
                 yield f"{where.path}:{site.call.line} loads whole objects: {_PICKLED}"
-            elif why := _leaves(bench, site.call, context):
+            elif why := _leaves(bench, site.call, context, plain):
                 called = last_name(site.call.function) or "a result"
-                yield f"{where.path}:{site.call.line} hands a module to `{called}`: {why}"
+                what = "such an object, or a module," if plain else "a module"
+                yield f"{where.path}:{site.call.line} hands {what} to `{called}`: {why}"
 
 
 def _loads_module(bench: Workbench, call: Call, context: Context) -> bool:
@@ -256,7 +268,7 @@ def _loads_module(bench: Workbench, call: Call, context: Context) -> bool:
     return whole and _begins(_outside(bench, call.function, context), "loads_pickles")
 
 
-def _leaves(bench: Workbench, call: Call, context: Context) -> str | None:
+def _leaves(bench: Workbench, call: Call, context: Context, plain: frozenset[ClassRef]) -> str | None:
     """The difference that a call may make to a module that it is given; None if it makes none."""
     arguments = (*call.arguments, *(value for _, value in call.keywords))
     given = [one for one in arguments if not isinstance(one, Constant)]
@@ -265,12 +277,13 @@ def _leaves(bench: Workbench, call: Call, context: Context) -> str | None:
         return None
     dotted = set(_outside(bench, callee, context))
     if _begins(dotted, "shares_modules"):
-        return _SHARED if any(_may_be_module(bench, one, context, unknown=True) for one in given) else None
+        shared = any(_may_be_module(bench, one, context, plain, unknown=True) for one in given)
+        return _SHARED if shared else None
     pickles = _begins(dotted, "pickles_modules")
     stranger = not dotted and _is_unknown(bench, callee, context)
     if not (pickles or stranger or any(map(_in_library, dotted))):
         return None
-    if not any(_may_be_module(bench, one, context) for one in given):
+    if not any(_may_be_module(bench, one, context, plain) for one in given):
         return None
     return _PICKLED if pickles else _NOT_LINTED
 
@@ -305,33 +318,38 @@ def _is_unknown(bench: Workbench, callee: Expr, context: Context) -> bool:
     return True
 
 
-def _may_be_module(bench: Workbench, expr: Expr, context: Context, unknown: bool = False) -> bool:
+def _may_be_module(
+    bench: Workbench, expr: Expr, context: Context, plain: frozenset[ClassRef], unknown: bool = False
+) -> bool:
     """Whether a value may be a module or hold one; `unknown` counts a name of which nothing is known."""
     values = evaluate(bench.tables.project, expr, context)
     if not values:
         return unknown and isinstance(expr, Name | Attribute)
-    return any(_is_module(bench, value) for value in values)
+    return any(_is_module(bench, value, plain) for value in values)
 
 
-def _is_module(bench: Workbench, value: Value) -> bool:
+def _is_module(bench: Workbench, value: Value, plain: frozenset[ClassRef]) -> bool:
     match value:
         case AnonymousModule():
             return True
         case Instance(ref) | ClassValue(ref) | FunctionValue(_, ClassRef() as ref):
-            return bench.tables.project.is_module(ref) or _holds_module(bench, ref)
+            known = ref in plain or bench.tables.project.is_module(ref)
+            return known or _holds_module(bench, ref, plain)
+        case Container(items=items) if plain:
+            return any(_is_module(bench, one, plain) for item in items for one, _ in item)
         case Container():
             return points_to_of(bench.tables.project).holds_module(value)
     return False
 
 
-def _holds_module(bench: Workbench, ref: ClassRef) -> bool:
+def _holds_module(bench: Workbench, ref: ClassRef, plain: frozenset[ClassRef]) -> bool:
     """Whether the objects of a class keep a module of the project in an attribute."""
-    key = "holds module", ref
+    key = "holds module", ref, plain
     if key not in bench.memo:
         bench.memo[key] = False  # also while it is asked for
         project = bench.tables.project
         bench.memo[key] = any(
-            _may_be_module(bench, store.value, Context(where, ref))
+            _may_be_module(bench, store.value, Context(where, ref), plain)
             for part in project.mro(ref)
             for stores in project.own_stores(part).values()
             for where, store in stores

@@ -83,8 +83,11 @@ def _all_edits(bench: Workbench, key: Key, assume: bool) -> dict[Edit, None]:
     for mention in mentions:
         edits |= dict.fromkeys(_edits(bench, mention, dtype, walked, assume))
     if entry := _ENTRY.match(key.attribute):
-        for path in dict.fromkeys(mention.file.path for mention in mentions):
-            edits |= dict.fromkeys(_literals(bench.open(path), entry[1], entry[2], dtype))
+        paths = dict.fromkeys(mention.file.path for mention in mentions)
+        first = [edit for path in paths for edit in _literals(bench.open(path), entry[1], entry[2], dtype)]
+        if not first:
+            raise Unclear("no literal gives the entry its first value")
+        edits |= dict.fromkeys(first)
     return edits
 
 
