@@ -38,7 +38,7 @@ def _has_word(word: bytes, raw: bytes) -> bool:
 
 
 _REFLECTION = re.compile(
-    rb"__dict__|\b(vars|attrgetter)\s*\("
+    rb"__dict__|\b(vars|attrgetter)\s*\(|\bobject\s*\.\s*__(set|del)attr__\s*\("
     rb"|\b(get|set|has|del)attr\s*\([^,\"']*,\s*(?![rRbBuU]?[\"'])"
 )
 """Attributes that are reached without their names: an object's dictionary, a name that is computed."""

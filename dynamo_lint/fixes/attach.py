@@ -22,6 +22,7 @@ from dynamo_lint.fixes import (
     entries,
     environment_constant,
     graph_breaks,
+    held_numbers,
     policy_lines,
     resets,
     settings_line,
@@ -34,8 +35,8 @@ from dynamo_lint.state.provenance import Tables
 Fixer = Callable[[Finding, Workbench], Fix]
 
 FIXERS: Mapping[str, tuple[Fixer, ...]] = {
-    "DYN101": (buffers.number_fix, buffers.object_fix, entries.fix),
-    "DYN102": (buffers.number_fix, buffers.object_fix, tensor_values.global_fix),
+    "DYN101": (buffers.number_fix, held_numbers.object_fix, held_numbers.class_fix, entries.fix),
+    "DYN102": (buffers.number_fix, held_numbers.object_fix, held_numbers.class_fix, tensor_values.global_fix),
     "DYN103": (buffers.sum_fix,),
     "DYN104": (eager_attribute.fix,),
     "DYN106": (tensor_values.global_fix,),

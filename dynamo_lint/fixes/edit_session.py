@@ -25,7 +25,9 @@ from dynamo_lint.state.provenance import Tables
 _Key = TypeVar("_Key")
 _Item = TypeVar("_Item")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-REFLECTION = frozenset({"vars", "attrgetter", "getattr", "setattr", "hasattr", "delattr"})
+REFLECTION = frozenset(
+    {"vars", "attrgetter", "getattr", "setattr", "hasattr", "delattr", "__setattr__", "__delattr__"}
+)
 """Calls that reach an attribute by a text, or all of them."""
 _MOST_FILES = 20
 """Whose uses of a name a person can judge."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Edit
+from dynamo_lint.fixes.assignments import set_by_name
 from dynamo_lint.fixes.attribute_uses import speaks_of
 from dynamo_lint.fixes.callers import uses_of
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear
@@ -118,6 +119,8 @@ def _follow(
                     yield _Step("rounded", above)
                 boolean = True
                 yield _Step("leaves", above)
+            case ast.Call(args=[_, _, value]) if value is child and _sets(above, name):
+                return
             case ast.Call(func=ast.Name(id="min" | "max"), args=[first, second], keywords=[]):
                 limit = second if first is child else first
                 if not isinstance(limit, ast.Constant):
@@ -149,6 +152,12 @@ def _follow(
             case _:
                 raise _refuse(judge, above, "needs it as a Python number")
         child = above
+
+
+def _sets(call: ast.Call, name: str) -> bool:
+    """Whether a call gives an attribute of a name its next value."""
+    told = set_by_name(call)
+    return told is not None and told[1] == name and speaks_of(told[2], name)
 
 
 def _added(judge: Judge, node: ast.AugAssign) -> Iterator[_Step]:
