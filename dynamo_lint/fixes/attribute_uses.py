@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Edit, Span
 from dynamo_lint.fixes.assignments import Part, parts, set_by_name
-from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Unclear, Workbench
+from dynamo_lint.fixes.edit_session import FUNCTIONS, Elsewhere, OpenFile, Unclear, Workbench
 from dynamo_lint.index.ir import MODULE_KEY, Definition, Expr
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.names import last_name
@@ -118,8 +118,10 @@ def named_in_text(bench: Workbench, name: str) -> str | None:
     """Where a text or a keyword ends in a name (`mock.patch.object(net, "_calls", 0)`); None if none does."""
     for path in bench.files("text", name):
         file = bench.file(path)
-        for text, nodes in file.texts.items() if file is not None else ():
-            for one in nodes if file is not None and text.rpartition(".")[2] == name else ():
+        if file is None:
+            continue
+        for text, nodes in file.texts.items():
+            for one in nodes if text.rpartition(".")[2] == name else ():
                 if set_by_name(file.parents[one]) is None:
                     return f"{path}:{(one.value if isinstance(one, ast.keyword) else one).lineno}"
     return None
@@ -318,7 +320,7 @@ def _mention(
     node, file = _node(bench, said, name), bench.file(said.path)
     ours = _belongs(bench, said, name, members, bases)
     if ours == "class" and not by_class:
-        raise Unclear(f"it is used through the class at {said.path}:{said.line}")
+        raise Elsewhere(f"it is used through the class at {said.path}:{said.line}")
     if isinstance(node, ast.Call) and file is not None:
         node = _as_store(file, node)
         if node is None:
@@ -566,7 +568,7 @@ def in_body(bench: Workbench, ref: ClassRef, name: str) -> tuple[Declaration, Pl
         if len(set_here) == 1 == len(bench.tables.project.class_bindings(ref).get(name, ())) and methods:
             (part,) = parts(set_here[0])
             return Declaration(set_here[0], part.target, part.value), Place(file, methods[0]), node
-    raise Unclear(f"the body of `{ref.name}` does not set it once to a plain value")
+    raise Elsewhere(f"the body of `{ref.name}` does not set it once to a plain value")
 
 
 def _sets_alone(statement: ast.stmt, name: str) -> bool:

@@ -28,7 +28,7 @@ from dynamo_lint.fixes.attribute_uses import (
     speaks_of,
     torch_name,
 )
-from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
+from dynamo_lint.fixes.edit_session import Elsewhere, OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.fixes.graph_breaks import SILENCED, is_silenced, only_writes, silenced
 from dynamo_lint.fixes.safety import reason, trains_on_ranks, unlisted
 from dynamo_lint.fixes.tensor_values import key_of
@@ -120,7 +120,7 @@ def constant_fix(finding: Finding, bench: Workbench) -> Fix:
         raise Unclear("it is no attribute of an instance")
     declared_in = bench.tables.initial.declared_in(key)
     if not project.is_module(declared_in):
-        raise Unclear("only a module has buffers")
+        raise Elsewhere("only a module has buffers")
     check_name(key.attribute)
     states = [state for state in bench.tables.attributes if state.key == key]
     values = {
@@ -158,7 +158,7 @@ def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]
     ((declared_in, name),) = owners
     plain = name.isidentifier() and declared_in.key != MODULE_KEY
     if not plain or not (bench.tables.project.is_module(declared_in) or _mixes_in(bench, declared_in)):
-        raise Unclear("only a module has buffers")
+        raise Elsewhere("only a module has buffers")
     if any(state.argument for state in states):
         raise Unclear("the object is an argument")
     return declared_in, name

@@ -39,6 +39,10 @@ class Unclear(Exception):
     """The rewrite cannot be shown to be right; the message says what stands against it."""
 
 
+class Elsewhere(Unclear):
+    """The rewrite is for another sort of state: another one may be right, and has better reasons if not."""
+
+
 def fix_of(message: str, edits: Iterable[Edit], against: str | None) -> Fix:
     """A fix; what stands `against` it makes it unsafe."""
     if against is None:

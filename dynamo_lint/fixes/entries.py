@@ -17,7 +17,7 @@ from dynamo_lint.fixes.attribute_uses import (
     torch_name,
 )
 from dynamo_lint.fixes.buffers import as_number, moves
-from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
+from dynamo_lint.fixes.edit_session import Elsewhere, OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.fixes.safety import reason
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ATOMS, Flow, flow
@@ -82,7 +82,7 @@ def _entry_of(finding: Finding, bench: Workbench) -> _Entry:
                 if attribute is not None:
                     return _Entry(owner, name, attribute, f".{attribute}")
                 return _Entry(owner, name, word, f'["{word}"]')
-    raise Unclear("it is no entry of a module's dict")
+    raise Elsewhere("it is no entry of a module's dict")
 
 
 def _entry_at(mention: Mention, entry: _Entry) -> _Node:
@@ -188,11 +188,14 @@ def _edits(bench: Workbench, mention: Mention, node: _Node, rebind: bool) -> Ite
         case ast.AugAssign(target, ast.Add() | ast.Sub() as op, value) if target is node:
             if judge.number(value) != Kind.INT or speaks_of(value, mention.node.attr):
                 raise Unclear(f"line {statement.lineno} may add something else than an integer")
+            more = file.one_line(value)
             if rebind:
                 sign = "+" if isinstance(op, ast.Add) else "-"
-                more = file.one_line(value)
+                more = more if isinstance(value, ATOMS) else f"({more})"
+                yield file.replace(statement, f"{text} = {text} {sign} {more}")
+            elif isinstance(node, ast.Attribute):  # that a namespace is given something ends the graph
                 yield file.replace(
-                    statement, f"{text} = {text} {sign} {more if isinstance(value, ATOMS) else f'({more})'}"
+                    statement, f"{text}.{'add' if isinstance(op, ast.Add) else 'sub'}_({more})"
                 )
         case ast.Assign([target], value) if target is node and judge.number(value) == Kind.INT:
             first = file.one_line(value)

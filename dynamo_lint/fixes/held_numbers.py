@@ -21,7 +21,7 @@ from dynamo_lint.fixes.buffers import (
     states_at,
     without_messages,
 )
-from dynamo_lint.fixes.edit_session import Unclear, Workbench
+from dynamo_lint.fixes.edit_session import Elsewhere, Unclear, Workbench
 from dynamo_lint.fixes.safety import records_graphs
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.state.initial import PLAIN_BASES
@@ -37,7 +37,7 @@ def object_fix(finding: Finding, bench: Workbench) -> Fix:
     for ref in (declared_in, *bench.below.get(declared_in, ())):
         strange = set(project.external_bases(ref)) - PLAIN_BASES
         if project.is_module(ref) or strange or project.class_(ref).decorators:
-            raise Unclear(f"`{ref.name}` is more than a plain class")
+            raise Elsewhere(f"`{ref.name}` is more than a plain class")
     if any(state.argument for state in states):
         raise Unclear("the object is an argument")
     check_name(name)
@@ -50,10 +50,10 @@ def _owner_at(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
     owners = {(state.declared_in, state.key.attribute) for state in states_at(bench, finding)}
     if len(owners) != 1:
         several = "it changes several attributes" if owners else "it is not known which attribute it changes"
-        raise Unclear(several)
+        raise Elsewhere(several)
     ((declared_in, name),) = owners
     if not name.isidentifier() or declared_in.key not in bench.tables.project.files[declared_in.path].classes:
-        raise Unclear("no object has it under a name")
+        raise Elsewhere("no object has it under a name")
     return declared_in, name
 
 

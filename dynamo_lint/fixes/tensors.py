@@ -10,11 +10,12 @@ from dynamo_lint.fixes.callers import passed, uses_of
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench
 from dynamo_lint.index.ir import UNKNOWN
 from dynamo_lint.index.lower import as_fact
+from dynamo_lint.index.walking import nodes
 from dynamo_lint.models import tensor_results as results
-from dynamo_lint.program.refs import ExternalSymbol
+from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.model import Key, Kind, Kinds
-from dynamo_lint.values.model import Context, ExternalInstance, Instance
+from dynamo_lint.values.model import Context, ExternalInstance, FunctionValue, Instance
 from dynamo_lint.values.points_to import evaluate
 
 NOT_TENSORS = results.INT_METHODS | {"item", "tolist", "numpy"}
@@ -240,8 +241,28 @@ class Judge:
                 }
         values = evaluate(project, expr, Context(where, project.owner(where)))
         return bool(values) and all(
-            isinstance(value, ExternalInstance) and value.dotted.startswith("torch.nn.") for value in values
+            (isinstance(value, ExternalInstance) and value.dotted.startswith("torch.nn."))
+            or (isinstance(value, FunctionValue) and self._returns_tensor(value.ref))
+            for value in values
         )
+
+    def _returns_tensor(self, where: FunctionRef) -> bool:
+        """Whether whatever a function of the project returns is a tensor."""
+        asked = "tensor is returned", where, self.by_use, self.assume, self.kept
+        if asked not in self.bench.memo:
+            self.bench.memo[asked] = False  # also while it is asked for
+            file = self.bench.file(where.path)
+            scope = file.definition(self.bench.tables.project.function(where)) if file is not None else None
+            if file is not None and isinstance(scope, ast.FunctionDef):
+                own = [one for one in nodes(scope) if file.scope(one) is scope]
+                returned = [one.value for one in own if isinstance(one, ast.Return)]
+                plain = not scope.decorator_list and isinstance(scope.body[-1], ast.Return)
+                plain &= not any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own)
+                judge = replace(self, file=file)
+                self.bench.memo[asked] = plain and all(
+                    value is not None and judge.is_tensor(value) for value in returned
+                )
+        return bool(self.bench.memo[asked])
 
     def _named(self, func: ast.expr, module: str, names: frozenset[str] | tuple[str, ...]) -> bool:
         where = self.file.reference(func)
