@@ -41,7 +41,7 @@ def uses_of(bench: Workbench, file: OpenFile, scope: _Scope) -> Iterator[Use]:
         raise Unclear(f"`{name}` is a generator")
     if any(one.compiled for one in bench.tables.regions.hot if one.function == where):
         raise Unclear(f"`{name}` is compiled by itself")
-    if not name.startswith("_") and any(home.ships(where.path) for home in bench.shipped):
+    if may_be_replaced(bench, where, name):
         raise Unclear(f"`{name}` may be called by other projects")
     for path in bench.few_files("word", name):
         other = bench.open(path)
@@ -50,6 +50,11 @@ def uses_of(bench: Workbench, file: OpenFile, scope: _Scope) -> Iterator[Use]:
         for node in other.nodes:
             if isinstance(node, ast.Attribute | ast.Name) and _is_named(node, name):
                 yield from _use(bench, other, node, where, is_property)
+
+
+def may_be_replaced(bench: Workbench, where: FunctionRef, name: str) -> bool:
+    """Whether other projects may call a function, or have one of their own in its place."""
+    return not name.startswith("_") and any(home.ships(where.path) for home in bench.shipped)
 
 
 def _yields(scope: _Scope) -> bool:

@@ -32,17 +32,22 @@ def object_fix(finding: Finding, bench: Workbench) -> Fix:
     states = states_at(bench, finding)
     declared_in, name = _owner_at(bench, finding)
     project = bench.tables.project
-    if name in project.class_bindings(declared_in):
-        raise Unclear("the body of the class has a value for it")
     for ref in (declared_in, *bench.below.get(declared_in, ())):
-        strange = set(project.external_bases(ref)) - PLAIN_BASES
-        if project.is_module(ref) or strange or project.class_(ref).decorators:
+        if project.is_module(ref) or _is_strange(bench, ref) or project.class_(ref).decorators:
             raise Elsewhere(f"`{ref.name}` is more than a plain class")
+    if name in project.class_bindings(declared_in):
+        raise Elsewhere("the body of the class has a value for it")
     if any(state.argument for state in states):
         raise Unclear("the object is an argument")
     check_name(name)
     _check_graphs(bench)
     return kept_in_tensor(plan_of(bench, declared_in, name, states))
+
+
+def _is_strange(bench: Workbench, ref: ClassRef) -> bool:
+    """Whether a class derives from one that is neither of the project nor known to do nothing with it."""
+    bases = set(bench.tables.project.external_bases(ref)) - PLAIN_BASES
+    return any(not base.startswith("typing.") for base in bases)
 
 
 def _owner_at(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
@@ -67,8 +72,8 @@ def class_fix(finding: Finding, bench: Workbench) -> Fix:
     """The same for a number of a class itself; raises Unclear where an object may get one of its own."""
     declared_in, name = _owner_at(bench, finding)
     declaration, place, class_ = in_body(bench, declared_in, name)
-    if class_.keywords or class_.decorator_list:
-        raise Unclear(f"something else makes `{declared_in.name}`")
+    if class_.keywords or class_.decorator_list or _is_strange(bench, declared_in):
+        raise Unclear(f"a decorator or a base makes `{declared_in.name}` what it is")
     family = family_of(bench, declared_in, name, default=declaration, by_class=True)
     for mention in family.mentions:
         if not isinstance(mention.node.ctx, ast.Load) and (mention.guessed or not mention.of_class):

@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 
 from dynamo_lint.dataclass import dataclass, replace
-from dynamo_lint.fixes.callers import passed, uses_of
+from dynamo_lint.fixes.callers import may_be_replaced, passed, uses_of
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench
 from dynamo_lint.index.ir import UNKNOWN
 from dynamo_lint.index.lower import as_fact
@@ -257,6 +257,7 @@ class Judge:
                 own = [one for one in nodes(scope) if file.scope(one) is scope]
                 returned = [one.value for one in own if isinstance(one, ast.Return)]
                 plain = not scope.decorator_list and isinstance(scope.body[-1], ast.Return)
+                plain &= not may_be_replaced(self.bench, where, scope.name)
                 plain &= not any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own)
                 judge = replace(self, file=file)
                 self.bench.memo[asked] = plain and all(
