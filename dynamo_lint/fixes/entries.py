@@ -59,6 +59,8 @@ def fix(finding: Finding, bench: Workbench) -> Fix:
     places = [(mention, node) for mention, node in entries if _word(node) == entry.word]
     flows = tuple(_flows(bench, entry.name, places))
     rebind = any(one.math for one in flows)
+    if rebind and entry.tail.startswith("."):
+        raise Unclear("giving a namespace something ends the graph, with a tensor as with a number")
     edits = [*imports, _declared(bench, init.file, declaration.value, entry, asked, torch)]
     for mention, node in places:
         edits += _edits(bench, mention, node, rebind)

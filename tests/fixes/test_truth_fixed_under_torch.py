@@ -201,7 +201,6 @@ FIXED = {
     "scripts: a pool of threads whose jobs move a number on",
     "arguments: a step of a model compiled with static shapes",
     "containers: a cache keyed by shape in a default dict",
-    "habits: a count in a namespace",
     "habits: a count that a class method keeps",
     "habits: a counter of hits",
     "outside: an int on a plain config",
