@@ -280,6 +280,11 @@ def _set(bench: Workbench, mention: _Mention, dtype: str) -> Iterator[Edit]:
         for one in ast.walk(value)
     ):
         return  # computed of a tensor
+    judge = Judge(bench, file, kept=_name(node))
+    if mention.hot and any(judge.may_hold(one, _name(node)) for one in ast.walk(value)):
+        if not judge.is_tensor(value):
+            raise Unclear(f"line {statement.lineno} may set it to a number by way of a local name")
+        return
     if mention.hot and Judge(bench, file).number(value) is None:
         raise Unclear(f"line {statement.lineno} sets it in compiled code")
     made = _made(torch, file.text(value), dtype)

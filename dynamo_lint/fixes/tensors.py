@@ -188,6 +188,12 @@ class Judge:
             self.bench.assigned[scope] = _assigned(scope, self.file.parents)
         return self.bench.assigned[scope].get(name, [])
 
+    def may_hold(self, node: ast.AST, attribute: str) -> bool:
+        """Whether a node is a local name that is given something with an attribute of a name in it."""
+        values = self.bound(node, node.id) if isinstance(node, ast.Name) else []
+        parts = (part for value in values if value is not None for part in nodes(value))
+        return any(isinstance(part, ast.Attribute) and part.attr == attribute for part in parts)
+
     def is_parameter(self, node: ast.Name, name: str) -> bool:
         """Whether the function around a node, or one in it, takes an argument of a name."""
         scope = self.file.scope(node)

@@ -92,10 +92,9 @@ def _follow(
     """
     child: ast.AST = node
     for above in judge.file.above(node):
-        allowed = (ast.Mult,) if boolean else ARITHMETIC
         match above:
             case ast.BinOp(op=op) if isinstance(op, ARITHMETIC):
-                if not isinstance(op, allowed) or not _same_result(judge, above):
+                if not isinstance(op, _allowed(boolean)) or not _same_result(judge, above):
                     raise _refuse(judge, above, "gives a different result for a tensor")
                 boolean = False
                 if above in seen:
@@ -130,28 +129,42 @@ def _follow(
             case ast.Call() if child is not above.func and _takes_tensors(judge, above, boolean):
                 yield from _meets(above, child)
                 return
-            case ast.Assign(targets=[ast.Name(id=local)]) | ast.AnnAssign(target=ast.Name(id=local)):
-                yield _Step("leaves", above)
-                if (way := (judge.file.scope(above), local, boolean)) not in seen:
-                    seen.add(way)
-                    yield from _follow_local(judge, above, local, name, boolean, seen, whole)
-                return
-            case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, allowed):
-                yield from _added(judge, above)
-                return
-            case ast.Expr():
-                return
             case ast.Return():
                 yield _Step("leaves", above)
                 yield from _follow_result(judge, above, name, boolean, seen, whole)
                 return
-            case ast.Assign(targets=[ast.Attribute(attr=attr)]) if attr == name:
-                if not speaks_of(above.value, name):
-                    yield _Step("stored", above)
+            case ast.stmt():
+                yield from _follow_statement(judge, above, name, boolean, seen, whole)
                 return
             case _:
                 raise _refuse(judge, above, "needs it as a Python number")
         child = above
+
+
+def _follow_statement(
+    judge: Judge, statement: ast.stmt, name: str, boolean: bool, seen: Seen, whole: bool
+) -> Iterator[_Step]:
+    """The steps of a value that is all of what a statement assigns, adds or drops."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=local)]) | ast.AnnAssign(target=ast.Name(id=local)):
+            yield _Step("leaves", statement)
+            if (way := (judge.file.scope(statement), local, boolean)) not in seen:
+                seen.add(way)
+                yield from _follow_local(judge, statement, local, name, boolean, seen, whole)
+        case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, _allowed(boolean)):
+            yield from _added(judge, statement)
+        case ast.Assign(targets=[ast.Attribute(attr=attr)]) if attr == name:
+            if not speaks_of(statement.value, name):
+                yield _Step("stored", statement)
+        case ast.Expr():
+            pass
+        case _:
+            raise _refuse(judge, statement, "needs it as a Python number")
+
+
+def _allowed(boolean: bool) -> tuple[type[ast.operator], ...]:
+    """The arithmetic that a tensor does as a number, or a truth value, does it."""
+    return (ast.Mult,) if boolean else ARITHMETIC
 
 
 def _sets(call: ast.Call, name: str) -> bool:
