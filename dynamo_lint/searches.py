@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Callable, Mapping
+import tokenize
+from collections.abc import Callable, Iterator, Mapping
 
 _BETWEEN = re.compile(rb"\.(?:\s|\\|#[^\r\n]*[\r\n])*\Z")
 """A dot, and what may stand between it and the name: white space, a line that goes on, comments."""
@@ -36,7 +38,7 @@ def _has_word(word: bytes, raw: bytes) -> bool:
 
 
 _REFLECTION = re.compile(
-    rb"__dict__|\b(vars|attrgetter)\s*\("
+    rb"__dict__|\b(vars|attrgetter)\s*\(|\bobject\s*\.\s*__(set|del)attr__\s*\("
     rb"|\b(get|set|has|del)attr\s*\([^,\"']*,\s*(?![rRbBuU]?[\"'])"
 )
 """Attributes that are reached without their names: an object's dictionary, a name that is computed."""
@@ -49,3 +51,45 @@ SEARCHES: Mapping[str, Callable[[bytes, bytes], bool]] = {
     "reflection": lambda _, raw: _REFLECTION.search(raw) is not None,
 }
 """By name: anywhere at all, as a word of its own, as `.text` or `"text"`, or attributes without names."""
+
+
+def holds_in_code(how: str, text: str, raw: bytes) -> bool:
+    """Whether the code of a file holds a text, but for comments and docstrings."""
+    search, word = SEARCHES[how], text.encode()
+    return search(word, raw) and search(word, _code(raw))
+
+
+def _code(raw: bytes) -> bytes:
+    """The lines of a file without comments and docstrings; all of it where it has no tokens."""
+    lines = io.BytesIO(raw).readlines()
+    try:
+        for (first, start), (last, end) in _remarks(raw):
+            for number in range(first - 1, last):
+                text = lines[number].decode()
+                head = text[:start] if number == first - 1 else ""
+                tail = text[end:] if number == last - 1 else "\n"
+                lines[number] = f"{head}{tail}".encode()
+    except (tokenize.TokenError, SyntaxError, UnicodeDecodeError, IndexError):
+        return raw
+    return b"".join(lines)
+
+
+_Place = tuple[int, int]
+_BEFORE_STATEMENT = frozenset({tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING})
+_NO_CODE = frozenset({tokenize.NL, tokenize.COMMENT})
+
+
+def _remarks(raw: bytes) -> Iterator[tuple[_Place, _Place]]:
+    """Where comments and texts that are statements stand, the last first, so that none moves another."""
+    found: list[tuple[_Place, _Place]] = []
+    before, text = tokenize.ENCODING, None
+    for token in tokenize.tokenize(io.BytesIO(raw).readline):
+        if token.type == tokenize.COMMENT:
+            found.append((token.start, token.end))
+        if token.type in _NO_CODE:
+            continue
+        if token.type == tokenize.NEWLINE and text is not None:
+            found.append((text.start, text.end))
+        text = token if token.type == tokenize.STRING and before in _BEFORE_STATEMENT else None
+        before = token.type
+    return iter(sorted(found, reverse=True))

@@ -38,6 +38,18 @@ def parts(statement: ast.stmt) -> tuple[Part, ...]:
     return ()
 
 
+def set_by_name(node: ast.AST) -> tuple[ast.expr, str, ast.expr] | None:
+    """The object, name and value of `setattr(x, "n", v)` or `object.__setattr__(x, "n", v)`; or None."""
+    match node:
+        case ast.Call(
+            func=ast.Name(id="setattr") | ast.Attribute(value=ast.Name(id="object"), attr="__setattr__"),
+            args=[owner, ast.Constant(value=str() as name), value],
+            keywords=[],
+        ):
+            return owner, name, value
+    return None
+
+
 def apart(file: OpenFile, statement: ast.stmt, texts: Mapping[ast.expr, str], reads: Iterable[Edit]) -> Edit:
     """The statement with other text for some of its targets' assignments, and for some reads in the rest."""
     single = parts(statement)

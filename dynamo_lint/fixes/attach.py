@@ -22,20 +22,21 @@ from dynamo_lint.fixes import (
     entries,
     environment_constant,
     graph_breaks,
+    held_numbers,
     policy_lines,
     resets,
     settings_line,
     tensor_values,
 )
-from dynamo_lint.fixes.edit_session import Unclear, Workbench
+from dynamo_lint.fixes.edit_session import Elsewhere, Unclear, Workbench
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.provenance import Tables
 
 Fixer = Callable[[Finding, Workbench], Fix]
 
 FIXERS: Mapping[str, tuple[Fixer, ...]] = {
-    "DYN101": (buffers.number_fix, entries.fix),
-    "DYN102": (buffers.number_fix, tensor_values.global_fix),
+    "DYN101": (buffers.number_fix, held_numbers.object_fix, held_numbers.class_fix, entries.fix),
+    "DYN102": (buffers.number_fix, held_numbers.object_fix, held_numbers.class_fix, tensor_values.global_fix),
     "DYN103": (buffers.sum_fix,),
     "DYN104": (eager_attribute.fix,),
     "DYN106": (tensor_values.global_fix,),
@@ -125,21 +126,22 @@ def attach(
 
 def _fixed(finding: Finding, bench: Workbench) -> Finding:
     """The finding with a fix; with advice that says what is against the first where there is none."""
-    against = ""
+    against: list[Unclear] = []
     for fixer in FIXERS[finding.code]:
         made = _tried(fixer, finding, bench)
         if isinstance(made, Fix):
             return replace(finding, fix=made)
-        against = against or made
-    return replace(finding, fix=finding.fix and finding.fix.left(against))
+        against.append(made)
+    best = next((why for why in against if not isinstance(why, Elsewhere)), against[0])
+    return replace(finding, fix=finding.fix and finding.fix.left(str(best)))
 
 
-def _tried(fixer: Fixer, finding: Finding, bench: Workbench) -> Fix | str:
+def _tried(fixer: Fixer, finding: Finding, bench: Workbench) -> Fix | Unclear:
     """The fix that a fixer makes of a finding, or why it makes none of it."""
     try:
         return fixer(finding, bench)
     except Unclear as why:
-        return str(why)
+        return why
 
 
 def _suggested(finding: Finding, bench: Workbench) -> Finding:

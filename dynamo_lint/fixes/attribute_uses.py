@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Edit, Span
-from dynamo_lint.fixes.assignments import Part, parts
-from dynamo_lint.fixes.edit_session import FUNCTIONS, OpenFile, Unclear, Workbench
-from dynamo_lint.index.ir import Definition, Expr
+from dynamo_lint.fixes.assignments import Part, parts, set_by_name
+from dynamo_lint.fixes.edit_session import FUNCTIONS, Elsewhere, OpenFile, Unclear, Workbench
+from dynamo_lint.index.ir import MODULE_KEY, Definition, Expr
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.names import last_name
 from dynamo_lint.program.refs import ClassRef, FunctionRef
@@ -18,7 +19,18 @@ from dynamo_lint.state.initial import PLAIN_BASES
 from dynamo_lint.values.model import ClassValue, Context, ExternalInstance, Instance, SuperProxy, Value
 from dynamo_lint.values.points_to import evaluate
 
-REFLECTION = frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter", "register_buffer"})
+REFLECTION = frozenset(
+    {
+        "getattr",
+        "setattr",
+        "hasattr",
+        "delattr",
+        "attrgetter",
+        "register_buffer",
+        "__setattr__",
+        "__delattr__",
+    }
+)
 OPAQUE_METHODS = frozenset({"__getattr__", "__setattr__", "__getattribute__", "__getstate__", "__setstate__"})
 """Methods that can do anything with an attribute without naming it."""
 
@@ -34,6 +46,8 @@ class Mention:
     """Dynamo traces this line."""
     guessed: bool = False
     """Whose attribute it is was told by its name alone."""
+    of_class: bool = False
+    """It is reached by way of the class."""
 
     @property
     def owner(self) -> str:
@@ -57,11 +71,12 @@ def family_of(
     name: str,
     except_for: ast.Call | None = None,
     default: Declaration | None = None,
+    by_class: bool = False,
 ) -> Family:
     """All mentions of an attribute; raises Unclear where it may be touched without being seen.
 
     `except_for` is a lookup by name that is about to become a mention, `default` the value that the body of
-    the class gives.
+    the class gives; `by_class` if it may be reached by way of that.
     """
     project = bench.tables.project
     members = frozenset(bench.below.get(declared_in, ()))
@@ -79,7 +94,7 @@ def family_of(
     said = [one for ref in ours for table in (spoken.own, spoken.of) for one in table.get(ref, ())]
     # An object may be of several of the classes.
     found = (
-        _mention(bench, one, name, members, bases)
+        _mention(bench, one, name, members, bases, by_class)
         for one in sorted({one.place: one for one in (*said, *spoken.unknown)}.values(), key=_place)
         if _node(bench, one, name) is not except_for
     )
@@ -103,10 +118,12 @@ def named_in_text(bench: Workbench, name: str) -> str | None:
     """Where a text or a keyword ends in a name (`mock.patch.object(net, "_calls", 0)`); None if none does."""
     for path in bench.files("text", name):
         file = bench.file(path)
-        for text, nodes in file.texts.items() if file is not None else ():
-            if text.rpartition(".")[2] == name:
-                node = nodes[0].value if isinstance(nodes[0], ast.keyword) else nodes[0]
-                return f"{path}:{node.lineno}"
+        if file is None:
+            continue
+        for text, nodes in file.texts.items():
+            for one in nodes if text.rpartition(".")[2] == name else ():
+                if set_by_name(file.parents[one]) is None:
+                    return f"{path}:{(one.value if isinstance(one, ast.keyword) else one).lineno}"
     return None
 
 
@@ -143,7 +160,7 @@ def _readers(bench: Workbench) -> _Readers:
             if not values and not _is_import(bench, expr, where):
                 return replace(found, anyone=[place])
             for value in values:
-                if isinstance(value, Instance):
+                if isinstance(value, Instance | ClassValue):
                     found.of.setdefault(value.ref, place)
     return found
 
@@ -156,6 +173,10 @@ def _reflected(node: ast.AST) -> ast.expr | None:
         case ast.Call(func=ast.Name(id="vars"), args=[owner]):
             return owner
         case ast.Call(func=ast.Name(id="getattr" | "setattr" | "hasattr" | "delattr"), args=[owner, key, *_]):
+            return None if isinstance(key, ast.Constant) else owner
+        case ast.Call(
+            func=ast.Attribute(ast.Name("object"), "__setattr__" | "__delattr__"), args=[owner, key, *_]
+        ):
             return None if isinstance(key, ast.Constant) else owner
         case ast.Call(func=ast.Name(id="attrgetter") | ast.Attribute(attr="attrgetter")):
             return node.func  # of whatever it is called with
@@ -209,7 +230,7 @@ def _spoken(bench: Workbench, name: str) -> _Spoken:
             where = file.reference(node)
             said = _Said((number, place), file.path, node.lineno, where, as_fact(owner))
             holder = project.owner(where)
-            if holder is not None and project.is_self(said.owner, where):
+            if holder is not None and _is_instance(bench, said):
                 spoken.own[holder].append(said)
             elif known := _known(bench, said):
                 for ref in dict.fromkeys(one.ref for one in known if isinstance(one, Instance | ClassValue)):
@@ -225,6 +246,16 @@ def _known(bench: Workbench, said: _Said) -> list[Value]:
     project = bench.tables.project
     values = evaluate(project, said.owner, Context(said.where, project.owner(said.where)))
     return [v for v in values if isinstance(v, Instance | ClassValue | ExternalInstance | SuperProxy)]
+
+
+def _is_instance(bench: Workbench, said: _Said) -> bool:
+    """Whether it belongs to the `self` of the method around it, and not to the `cls`."""
+    project, where = bench.tables.project, said.where
+    if not project.is_self(said.owner, where):
+        return False
+    while (outer := project.function(where).outer) is not None and outer != MODULE_KEY:
+        where = FunctionRef(where.path, outer)
+    return project.method_kind(where) not in ("classmethod", "staticmethod")
 
 
 def _place(said: _Said) -> tuple[int, int]:
@@ -278,13 +309,22 @@ def _line(node: ast.AST) -> int:
 
 
 def _mention(
-    bench: Workbench, said: _Said, name: str, members: frozenset[ClassRef], bases: frozenset[ClassRef]
+    bench: Workbench,
+    said: _Said,
+    name: str,
+    members: frozenset[ClassRef],
+    bases: frozenset[ClassRef],
+    by_class: bool,
 ) -> Mention | None:
     """The family's attribute at a place, None if it is not its own; raises Unclear if it may be."""
     node, file = _node(bench, said, name), bench.file(said.path)
     ours = _belongs(bench, said, name, members, bases)
-    if isinstance(node, ast.Call):
-        raise Unclear(f"it is looked up by name at {said.path}:{said.line}")
+    if ours == "class" and not by_class:
+        raise Elsewhere(f"it is used through the class at {said.path}:{said.line}")
+    if isinstance(node, ast.Call) and file is not None:
+        node = _as_store(file, node)
+        if node is None:
+            raise Unclear(f"it is looked up by name at {said.path}:{said.line}")
     if not isinstance(node, ast.Attribute) or file is None:
         return None
     called = isinstance(outer := file.parents[node], ast.Call) and outer.func is node
@@ -292,19 +332,31 @@ def _mention(
     if ours == "likely" and called:
         return None
     eager = bench.tables.project.function(said.where).runs_eagerly(node.lineno)
-    return Mention(file, node, said.where, said.where in bench.hot and not eager, ours == "likely")
+    hot = said.where in bench.hot and not eager
+    return Mention(file, node, said.where, hot, ours == "likely", ours == "class")
+
+
+def _as_store(file: OpenFile, call: ast.Call) -> ast.Attribute | None:
+    """The attribute that a statement sets by its name, as if it were spelled so, where the call stands."""
+    statement, told = file.parents[call], set_by_name(call)
+    if told is None or not isinstance(statement, ast.Expr):
+        return None
+    owner, name, _ = told
+    node = ast.copy_location(ast.Attribute(owner, name, ast.Store()), call)
+    file.parents[node] = statement
+    return node
 
 
 def _belongs(
     bench: Workbench, said: _Said, name: str, members: frozenset[ClassRef], bases: frozenset[ClassRef]
 ) -> str:
-    """Whether this is the family's attribute: `yes`, or `likely` where only the name says so.
+    """Whether this is the family's attribute: `yes`, that of the `class`, or `likely` as only the name says.
 
     Raises Unclear if it may be another's.
     """
     project, where = bench.tables.project, said.where
     holder = project.owner(where)
-    if holder is not None and project.is_self(said.owner, where):
+    if holder is not None and _is_instance(bench, said):
         if holder in bases:
             outsiders = [ref for ref in bench.below.get(holder, ()) if ref not in members]
             if outsiders != [holder]:
@@ -315,10 +367,10 @@ def _belongs(
         for value in _known(bench, said)
         if not (isinstance(value, Instance) and value.ref not in members and _lacks(bench, value.ref, name))
     ]
-    if any(isinstance(v, ClassValue) and v.ref in members for v in known):
-        raise Unclear(f"it is used through the class at {where.path}:{said.line}")
     if any(isinstance(v, Instance | ClassValue) and v.ref not in members for v in known):
         raise Unclear(f"several classes are possible at {where.path}:{said.line}")
+    if any(isinstance(v, ClassValue) for v in known):
+        return "class"
     return "yes" if known else "likely"
 
 
@@ -413,16 +465,29 @@ class Place:
 
 def init_of(bench: Workbench, ref: ClassRef) -> Init:
     """The `__init__` that a class defines; raises Unclear where it has none of a known shape."""
-    project = bench.tables.project
     file = bench.open(ref.path)
-    for binding in project.class_bindings(ref).get("__init__", ()):
-        if not isinstance(binding.value, Definition):
-            continue
-        node = file.definition(project.files[ref.path].functions[binding.value.key])
-        for statement in node.body if isinstance(node, ast.FunctionDef) else ():
+    for node in _inits(bench, file, ref):
+        for statement in node.body:
             if calls_parent(statement) and file.alone(statement):
-                return Init(file, node, statement)  # type: ignore[arg-type]
+                return Init(file, node, statement)
     raise Unclear(f"`{ref.name}` has no `__init__` that calls `super().__init__()`")
+
+
+def plain_init_of(bench: Workbench, ref: ClassRef) -> Init:
+    """The `__init__` of a class that need not run that of a base."""
+    file = bench.open(ref.path)
+    for node in _inits(bench, file, ref):
+        return Init(file, node, node.body[0])
+    raise Unclear(f"`{ref.name}` has no `__init__`")
+
+
+def _inits(bench: Workbench, file: OpenFile, ref: ClassRef) -> Iterator[ast.FunctionDef]:
+    project = bench.tables.project
+    for binding in project.class_bindings(ref).get("__init__", ()):
+        if isinstance(binding.value, Definition):
+            node = file.definition(project.files[ref.path].functions[binding.value.key])
+            if isinstance(node, ast.FunctionDef):
+                yield node
 
 
 def place_of(bench: Workbench, ref: ClassRef) -> Init | Place:
@@ -490,6 +555,27 @@ def default_of(bench: Workbench, ref: ClassRef, name: str, init: Init | Place) -
                     check_parents_first(bench, ref, name)
                     return Declaration(statement, ast.Name(name, ast.Store()), value)
     return None
+
+
+def in_body(bench: Workbench, ref: ClassRef, name: str) -> tuple[Declaration, Place, ast.ClassDef]:
+    """The one plain value that the body of a class gives to an attribute, in a statement of its own."""
+    file = bench.open(ref.path)
+    for node in file.by_line.get(bench.tables.project.class_(ref).line, ()):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        set_here = [statement for statement in node.body if _sets_alone(statement, name)]
+        methods = [one for one in node.body if isinstance(one, FUNCTIONS)]
+        if len(set_here) == 1 == len(bench.tables.project.class_bindings(ref).get(name, ())) and methods:
+            (part,) = parts(set_here[0])
+            return Declaration(set_here[0], part.target, part.value), Place(file, methods[0]), node
+    raise Elsewhere(f"the body of `{ref.name}` does not set it once to a plain value")
+
+
+def _sets_alone(statement: ast.stmt, name: str) -> bool:
+    match parts(statement):
+        case [Part(target=ast.Name(id=bound), value=ast.Constant())]:
+            return bound == name
+    return False
 
 
 def check_parents_first(bench: Workbench, ref: ClassRef, name: str) -> None:

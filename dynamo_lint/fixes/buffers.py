@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Edit, Finding, Fix, Span
@@ -23,10 +24,11 @@ from dynamo_lint.fixes.attribute_uses import (
     init_of,
     is_same,
     place_of,
+    plain_init_of,
     speaks_of,
     torch_name,
 )
-from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench, fix_of
+from dynamo_lint.fixes.edit_session import Elsewhere, OpenFile, Unclear, Workbench, fix_of
 from dynamo_lint.fixes.graph_breaks import SILENCED, is_silenced, only_writes, silenced
 from dynamo_lint.fixes.safety import reason, trains_on_ranks, unlisted
 from dynamo_lint.fixes.tensor_values import key_of
@@ -66,11 +68,16 @@ class Plan:
     """The edits that keep decisions which only write messages out of compiled code."""
     unlisted: str | None
     """Why it must be a plain tensor, which `buffers()` does not give; None for a buffer."""
+    holder: Literal["module", "object", "class"] = "module"
+    """What has the number: a module moves from one device to another."""
 
     @property
     def rebind(self) -> bool:
-        """The value enters math whose backward may still need it, so it must never change in place."""
-        return any(flow.math for flow in self.flows)
+        """The value enters math whose backward may still need it, so it must never change in place.
+
+        Nor may that of an object which anything may copy, or that of a class which others inherit.
+        """
+        return self.holder != "module" or any(flow.math for flow in self.flows)
 
     @property
     def start(self) -> str:
@@ -81,6 +88,8 @@ class Plan:
         if value in {"0", "0.0"} and self.kind != Kind.BOOL:
             start = f"{self.torch}.zeros((), dtype={dtype})"
         me = self.init.me
+        if self.holder == "class":
+            return f"{self.family.name} = {start}"
         if self.unlisted is not None:
             return f"{me}.{self.family.name} = {start}"
         return f'{me}.register_buffer("{self.family.name}", {start}, persistent=False)'
@@ -88,6 +97,8 @@ class Plan:
     @property
     def advice(self) -> str:
         """The edit in words."""
+        if self.holder != "module":
+            return f"keep it in a tensor (`{self.start}`), which stays on the CPU, and rebind it"
         update = "update it in place"
         if self.rebind:
             update = "rebind it, since a backward may still need the old value"
@@ -99,7 +110,7 @@ class Plan:
 
 def number_fix(finding: Finding, bench: Workbench) -> Fix:
     """The rewrite of the attribute that a finding is about; raises Unclear if it cannot become a tensor."""
-    return _kept_in_buffer(_plan(bench, *_buffer_at(bench, finding), states_at(bench, finding)))
+    return kept_in_tensor(plan_of(bench, *_buffer_at(bench, finding), states_at(bench, finding)))
 
 
 def constant_fix(finding: Finding, bench: Workbench) -> Fix:
@@ -109,8 +120,8 @@ def constant_fix(finding: Finding, bench: Workbench) -> Fix:
         raise Unclear("it is no attribute of an instance")
     declared_in = bench.tables.initial.declared_in(key)
     if not project.is_module(declared_in):
-        raise Unclear("only a module has buffers")
-    _check_name(key.attribute)
+        raise Elsewhere("only a module has buffers")
+    check_name(key.attribute)
     states = [state for state in bench.tables.attributes if state.key == key]
     values = {
         type(value.leaf) if value.kind == "const" else None
@@ -120,10 +131,11 @@ def constant_fix(finding: Finding, bench: Workbench) -> Fix:
         for value in one.values
     }
     known = _OF_TYPES.get(next(iter(values))) if len(values) == 1 else None
-    return _kept_in_buffer(_plan(bench, declared_in, key.attribute, states, known))
+    return kept_in_tensor(plan_of(bench, declared_in, key.attribute, states, known))
 
 
-def _kept_in_buffer(plan: Plan) -> Fix:
+def kept_in_tensor(plan: Plan) -> Fix:
+    """The edits of a plan, and what stands against them."""
     bench = plan.bench
     why = SILENCED if plan.silenced else reason(bench, plan.family, plan.kind == Kind.FLOAT, plan.flows)
     return fix_of(plan.advice, dict.fromkeys((*plan.silenced, *_number_edits(plan))), why)
@@ -146,7 +158,7 @@ def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]
     ((declared_in, name),) = owners
     plain = name.isidentifier() and declared_in.key != MODULE_KEY
     if not plain or not (bench.tables.project.is_module(declared_in) or _mixes_in(bench, declared_in)):
-        raise Unclear("only a module has buffers")
+        raise Elsewhere("only a module has buffers")
     if any(state.argument for state in states):
         raise Unclear("the object is an argument")
     return declared_in, name
@@ -196,11 +208,11 @@ def _buffer_at(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]:
     declared_in, name = module_attribute(bench, finding)
     if not bench.tables.project.is_module(declared_in):
         check_parents_first(bench, declared_in, name)
-    _check_name(name)
+    check_name(name)
     return declared_in, name
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     """Refuse a name that no buffer can have."""
     if name.startswith("__"):
         raise Unclear("Python spells a name of two underscores otherwise in each class")
@@ -208,7 +220,7 @@ def _check_name(name: str) -> None:
         raise Unclear("every module has an attribute of that name")
 
 
-def _plan(
+def plan_of(
     bench: Workbench,
     declared_in: ClassRef,
     name: str,
@@ -216,25 +228,28 @@ def _plan(
     given: Kind | None = None,
 ) -> Plan:
     """The parts of a rewrite; `given` is the kind that every instance is made with."""
-    init = place_of(bench, declared_in)
+    of_module = bench.tables.project.is_module(declared_in) or _mixes_in(bench, declared_in)
+    init = place_of(bench, declared_in) if of_module else plain_init_of(bench, declared_in)
     default = default_of(bench, declared_in, name, init)
     family = family_of(bench, declared_in, name, default=default)
     stores = [mention for mention in family.mentions if isinstance(mention.node.ctx, ast.Store)]
     kind = given if len(stores) == 1 and not states else None
-    kind = kind or _kind(bench, states, family, default)
+    kind = kind or kind_of(bench, states, family, default)
     if default is not None:
         declaration = default
     elif isinstance(init, Init):
         declaration = declaration_of(init, family)
     else:
         raise Unclear(f"`{declared_in.name}` has no `__init__`")
-    family, silenced = _without_messages(bench, family)
-    flows = _flows(bench, family, kind)
+    family, silenced = without_messages(bench, family)
+    flows = flows_of(bench, family, kind)
     torch, imports = torch_name(init.file)
-    return Plan(bench, family, kind, init, declaration, torch, imports, flows, silenced, unlisted(bench))
+    why = unlisted(bench) if of_module else "its object is no module"
+    holder: Literal["module", "object"] = "module" if of_module else "object"
+    return Plan(bench, family, kind, init, declaration, torch, imports, flows, silenced, why, holder)
 
 
-def _kind(
+def kind_of(
     bench: Workbench, states: list[AttributeState], family: Family, default: Declaration | None
 ) -> Kind:
     """One kind for everything that is ever stored."""
@@ -292,7 +307,7 @@ def _kind_at(bench: Workbench, family: Family, outside: Outside) -> Kinds:
     return frozenset(kind for kind in found if kind is not None) if None not in found else frozenset()
 
 
-def _without_messages(bench: Workbench, family: Family) -> tuple[Family, tuple[Edit, ...]]:
+def without_messages(bench: Workbench, family: Family) -> tuple[Family, tuple[Edit, ...]]:
     """The family with decisions that only write messages left to eager code, and the edits that do so."""
     edits: dict[Edit, None] = {}
     mentions: list[Mention] = []
@@ -313,7 +328,7 @@ def _without_messages(bench: Workbench, family: Family) -> tuple[Family, tuple[E
     return replace(family, mentions=tuple(mentions)), tuple(edits)
 
 
-def _flows(bench: Workbench, family: Family, kind: Kind) -> tuple[Flow, ...]:
+def flows_of(bench: Workbench, family: Family, kind: Kind) -> tuple[Flow, ...]:
     """The ways of the value through compiled code, from each load of it."""
     walked: Seen = set()
     return tuple(
@@ -371,15 +386,20 @@ def _write_apart(plan: Plan, statement: ast.stmt, mentions: list[Mention], walke
 def _declare(plan: Plan) -> Iterator[Edit]:
     file, declared = plan.init.file, plan.declaration
     statement = declared.statement
+    of_module = plan.holder == "module"
     yield from plan.imports
+    if plan.holder == "class":
+        yield file.replace(statement, plan.start)
+        return
     if isinstance(plan.init, Place):
         if plan.unlisted is not None:
             raise Unclear("its class has no `__init__`")
         yield file.remove_with_gap(statement)
         yield plan.init.written(plan.start)
         return
-    yield from moves(plan.init, plan.family.name) if plan.unlisted is not None else ()
-    if statement.lineno > plan.init.parent_call.lineno and isinstance(declared.target, ast.Attribute):
+    yield from moves(plan.init, plan.family.name) if of_module and plan.unlisted is not None else ()
+    early = of_module and statement.lineno <= plan.init.parent_call.lineno
+    if not early and isinstance(declared.target, ast.Attribute):
         yield apart(file, statement, {declared.target: plan.start}, ())
         return
     # A module takes buffers only after `super().__init__()`.
@@ -430,21 +450,46 @@ def _write(plan: Plan, mention: Mention, statement: ast.stmt) -> Iterator[Edit]:
         case ast.Assign(targets=[ast.Attribute()], value=value) | ast.AnnAssign(value=ast.expr() as value):
             if speaks_of(value, name) and not any(is_same(part, mention.node) for part in _attributes(value)):
                 raise Unclear(f"line {statement.lineno} sets it to that of another object")
-            if not speaks_of(value, name):
+            if any(statement in flow.stored for flow in plan.flows):
+                _check_is_tensor(plan, mention, value)  # the local name holds one, and so does the next value
+            elif not speaks_of(value, name):
                 yield file.replace(statement, _stored(plan, target, file.one_line(value)))
             elif not plan.rebind and (step := _step(file, mention.node, value)):
                 yield file.replace(statement, f"{target} {step}")
             elif not mention.hot:
                 flow(Judge(plan.bench, file), _own(value, name), name, plan.kind == Kind.BOOL)
+        case ast.Expr(value=ast.Call(args=[_, _, value])):
+            yield from _set_by_name(plan, mention, statement, value)
         case _:
             raise Unclear(f"line {statement.lineno} sets it together with something else")
 
 
+def _set_by_name(plan: Plan, mention: Mention, statement: ast.stmt, value: ast.expr) -> Iterator[Edit]:
+    """The edit of `setattr(x, "n", v)`, which becomes an assignment."""
+    file, name, target = mention.file, mention.node.attr, _target(plan, mention)
+    of_itself = speaks_of(value, name)
+    same = all(is_same(part, mention.node) for part in _attributes(value) if part.attr == name)
+    if any(isinstance(one, ast.Call | ast.UnaryOp) for one in ast.walk(value)) or not same:
+        raise Unclear(f"line {statement.lineno} computes what it sets by name")
+    if of_itself and not mention.hot:
+        raise Unclear(f"line {statement.lineno} computes what it sets by name")
+    step = None if plan.rebind else _step(file, mention.node, value)
+    text = f"{target} {step}" if step else f"{target} = {file.one_line(value)}"
+    yield file.replace(statement, text if of_itself else _stored(plan, target, file.one_line(value)))
+
+
+def _check_is_tensor(plan: Plan, mention: Mention, value: ast.expr) -> None:
+    """Refuse a next value, made of local names, that is a number on some of the ways to it."""
+    if not Judge(plan.bench, mention.file, kept=plan.family.name).is_tensor(value):
+        raise Unclear(f"line {mention.node.lineno} may set it to a number by way of a local name")
+
+
 def _target(plan: Plan, mention: Mention) -> str:
     """The target of a write; raises Unclear where it cannot be said twice, or comes too early."""
-    target = mention.file.text(mention.node)
-    _check_order(plan, mention)
-    if "\n" in target or not _repeatable(mention.node.value):
+    target = f"{mention.owner}.{mention.node.attr}"
+    if plan.holder != "class":
+        _check_order(plan, mention)
+    if "\n" in target or not (_repeatable(mention.node.value) or _is_class_of(mention.node.value)):
         raise Unclear("the object it is written on is computed")
     return target
 
@@ -532,6 +577,14 @@ def _repeatable(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
+
+
+def _is_class_of(node: ast.expr) -> bool:
+    """`type(name)`."""
+    match node:
+        case ast.Call(func=ast.Name(id="type"), args=[ast.Name()], keywords=[]):
+            return True
+    return False
 
 
 def _attributes(node: ast.expr) -> Iterator[ast.Attribute]:

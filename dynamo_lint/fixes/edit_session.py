@@ -17,6 +17,7 @@ from dynamo_lint.findings import Edit, Fix, Span
 from dynamo_lint.index.ir import MODULE_KEY, Function
 from dynamo_lint.index.walking import children
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
+from dynamo_lint.searches import holds_in_code
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.model import AttributeState, Lookup
 from dynamo_lint.state.provenance import Tables
@@ -24,7 +25,9 @@ from dynamo_lint.state.provenance import Tables
 _Key = TypeVar("_Key")
 _Item = TypeVar("_Item")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-REFLECTION = frozenset({"vars", "attrgetter", "getattr", "setattr", "hasattr", "delattr"})
+REFLECTION = frozenset(
+    {"vars", "attrgetter", "getattr", "setattr", "hasattr", "delattr", "__setattr__", "__delattr__"}
+)
 """Calls that reach an attribute by a text, or all of them."""
 _MOST_FILES = 20
 """Whose uses of a name a person can judge."""
@@ -34,6 +37,10 @@ _MOST_NODES = 500_000
 
 class Unclear(Exception):
     """The rewrite cannot be shown to be right; the message says what stands against it."""
+
+
+class Elsewhere(Unclear):
+    """The rewrite is for another sort of state: another one may be right, and has better reasons if not."""
 
 
 def fix_of(message: str, edits: Iterable[Edit], against: str | None) -> Fix:
@@ -308,6 +315,10 @@ class Workbench:
     def files(self, how: str, text: str) -> tuple[str, ...]:
         """The project's files that hold a text, in one of the ways of `searches.SEARCHES`."""
         return self.sources.holding(how, text, self.tables.project.code)
+
+    def files_of_code(self, how: str, text: str) -> Iterator[str]:
+        """Those of them that hold it in their code, and not in a comment or a docstring alone."""
+        return (path for path in self.files(how, text) if holds_in_code(how, text, self.sources.raw(path)))
 
     def few_files(self, how: str, text: str) -> tuple[str, ...]:
         """The same; raises Unclear where there are so many that nobody would read the edits."""

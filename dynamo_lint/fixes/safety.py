@@ -63,7 +63,7 @@ PROJECT_WORDS = tuple(
     for kind, texts in table("torch")["sees_buffers"].items()
     for text in texts
 )
-"""A text or a word that occurs somewhere in the project, and what it means for a buffer that was a number."""
+"""A text or a word in the code of the project, and what it means for a buffer that was a number."""
 TENSOR_WORDS = tuple(
     ("word" if text.isidentifier() else "text", text, _IN_MATH[kind])
     for kind, texts in table("torch")["sees_scalars"].items()
@@ -78,13 +78,28 @@ _OF_BUFFERS = (_RANKS, _LISTED)
 
 def unlisted(bench: Workbench) -> str | None:
     """Why a number should become a tensor that is no buffer; None if it may be one."""
-    reasons = (why for how, text, why in PROJECT_WORDS if why in _OF_BUFFERS and bench.files(how, text))
+    reasons = (why for how, text, why in PROJECT_WORDS if why in _OF_BUFFERS and _said(bench, how, text))
     return next(reasons, None)
 
 
 def trains_on_ranks(bench: Workbench) -> bool:
     """The project trains with DistributedDataParallel, as far as its text shows."""
-    return any(bench.files(how, text) for how, text, why in PROJECT_WORDS if why == _RANKS)
+    return any(_said(bench, how, text) for how, text, why in PROJECT_WORDS if why == _RANKS)
+
+
+def _said(bench: Workbench, how: str, text: str) -> str | None:
+    """The first file whose code holds a text, in a way of `searches.SEARCHES`; None if none does."""
+    asked = "said", how, text
+    if asked not in bench.memo:
+        bench.memo[asked] = next(bench.files_of_code(how, text), None)
+    found = bench.memo[asked]
+    return str(found) if found is not None else None
+
+
+def records_graphs(bench: Workbench) -> str | None:
+    """The first file that speaks of CUDA graphs, which hold no tensor on the CPU; None if none does."""
+    graphs = (_said(bench, how, text) for how, text, why in TENSOR_WORDS if why == _IN_MATH["graphs"])
+    return next(filter(None, graphs), None)
 
 
 def reason(bench: Workbench, family: Family, floating: bool, flows: Sequence[Flow]) -> str | None:
@@ -104,7 +119,7 @@ def reason(bench: Workbench, family: Family, floating: bool, flows: Sequence[Flo
     if any(mention.guessed for mention in family.mentions):
         return f"some uses of `{name}` were matched by name only"
     for how, text, why in PROJECT_WORDS:
-        if why not in _OF_BUFFERS and bench.files(how, text):
+        if why not in _OF_BUFFERS and _said(bench, how, text):
             return why
     if _changes(family) and any(_multiplies(mention) for mention in family.mentions):
         return "a Python int grows without bound, a 64-bit integer wraps around"
@@ -125,8 +140,8 @@ def _in_math(bench: Workbench, flows: Sequence[Flow]) -> str | None:
     if not any(flow.math for flow in flows):
         return None
     for how, text, why in TENSOR_WORDS:
-        if places := bench.files(how, text):
-            return f"{why} (`{text}` in {places[0]})"
+        if place := _said(bench, how, text):
+            return f"{why} (`{text}` in {place})"
     rounded = [ast.unparse(node) for flow in flows for node in flow.rounded]
     return f"`{rounded[0]}` is rounded otherwise with a tensor" if rounded else None
 
@@ -215,30 +230,36 @@ def _multiplies(mention: Mention) -> bool:
 
 
 def escape(bench: Workbench, members: Iterable[ClassRef]) -> str | None:
-    """How modules may get to code that sees the edit; None if no line of the project does that."""
+    """How the objects may get to code that sees the edit; None if no line of the project does that."""
     for ref in sorted(members):
         if library := _base_in_library(bench, ref):
             return f"`{ref.name}` derives from `{library}`: {_NOT_LINTED}"
-    if "escape" not in bench.memo:
-        bench.memo["escape"] = next(_escapes(bench), None)
-    way = bench.memo["escape"]
+    plain = frozenset(ref for ref in members if not bench.tables.project.is_module(ref))
+    asked = "escape", plain
+    if asked not in bench.memo:
+        bench.memo[asked] = next(_escapes(bench, plain), None)
+    way = bench.memo[asked]
     return str(way) if way is not None else None
 
 
-def _escapes(bench: Workbench) -> Iterator[str]:
-    """Each way in which any module of the project leaves it: which one holds which other does not matter."""
+def _escapes(bench: Workbench, plain: frozenset[ClassRef]) -> Iterator[str]:
+    """Each way in which any module of the project leaves it: which one holds which other does not matter.
+
+    The objects of some `plain` classes count as modules do.
+    """
     project = bench.tables.project
     for ref in project.classes():
-        if (library := _base_in_library(bench, ref)) and _holds_module(bench, ref):
+        if (library := _base_in_library(bench, ref)) and _holds_module(bench, ref, plain):
             yield f"`{ref.name}` derives from `{library}`: {_NOT_LINTED}"
     for where in project.functions():
         context = Context(where, project.owner(where))
         for site in project.function(where).calls:
             if _loads_module(bench, site.call, context):
                 yield f"{where.path}:{site.call.line} loads whole objects: {_PICKLED}"
-            elif why := _leaves(bench, site.call, context):
+            elif why := _leaves(bench, site.call, context, plain):
                 called = last_name(site.call.function) or "a result"
-                yield f"{where.path}:{site.call.line} hands a module to `{called}`: {why}"
+                what = "such an object, or a module," if plain else "a module"
+                yield f"{where.path}:{site.call.line} hands {what} to `{called}`: {why}"
 
 
 def _loads_module(bench: Workbench, call: Call, context: Context) -> bool:
@@ -247,7 +268,7 @@ def _loads_module(bench: Workbench, call: Call, context: Context) -> bool:
     return whole and _begins(_outside(bench, call.function, context), "loads_pickles")
 
 
-def _leaves(bench: Workbench, call: Call, context: Context) -> str | None:
+def _leaves(bench: Workbench, call: Call, context: Context, plain: frozenset[ClassRef]) -> str | None:
     """The difference that a call may make to a module that it is given; None if it makes none."""
     arguments = (*call.arguments, *(value for _, value in call.keywords))
     given = [one for one in arguments if not isinstance(one, Constant)]
@@ -256,12 +277,13 @@ def _leaves(bench: Workbench, call: Call, context: Context) -> str | None:
         return None
     dotted = set(_outside(bench, callee, context))
     if _begins(dotted, "shares_modules"):
-        return _SHARED if any(_may_be_module(bench, one, context, unknown=True) for one in given) else None
+        shared = any(_may_be_module(bench, one, context, plain, unknown=True) for one in given)
+        return _SHARED if shared else None
     pickles = _begins(dotted, "pickles_modules")
     stranger = not dotted and _is_unknown(bench, callee, context)
     if not (pickles or stranger or any(map(_in_library, dotted))):
         return None
-    if not any(_may_be_module(bench, one, context) for one in given):
+    if not any(_may_be_module(bench, one, context, plain) for one in given):
         return None
     return _PICKLED if pickles else _NOT_LINTED
 
@@ -296,33 +318,38 @@ def _is_unknown(bench: Workbench, callee: Expr, context: Context) -> bool:
     return True
 
 
-def _may_be_module(bench: Workbench, expr: Expr, context: Context, unknown: bool = False) -> bool:
+def _may_be_module(
+    bench: Workbench, expr: Expr, context: Context, plain: frozenset[ClassRef], unknown: bool = False
+) -> bool:
     """Whether a value may be a module or hold one; `unknown` counts a name of which nothing is known."""
     values = evaluate(bench.tables.project, expr, context)
     if not values:
         return unknown and isinstance(expr, Name | Attribute)
-    return any(_is_module(bench, value) for value in values)
+    return any(_is_module(bench, value, plain) for value in values)
 
 
-def _is_module(bench: Workbench, value: Value) -> bool:
+def _is_module(bench: Workbench, value: Value, plain: frozenset[ClassRef]) -> bool:
     match value:
         case AnonymousModule():
             return True
         case Instance(ref) | ClassValue(ref) | FunctionValue(_, ClassRef() as ref):
-            return bench.tables.project.is_module(ref) or _holds_module(bench, ref)
+            known = ref in plain or bench.tables.project.is_module(ref)
+            return known or _holds_module(bench, ref, plain)
+        case Container(items=items) if plain:
+            return any(_is_module(bench, one, plain) for item in items for one, _ in item)
         case Container():
             return points_to_of(bench.tables.project).holds_module(value)
     return False
 
 
-def _holds_module(bench: Workbench, ref: ClassRef) -> bool:
+def _holds_module(bench: Workbench, ref: ClassRef, plain: frozenset[ClassRef]) -> bool:
     """Whether the objects of a class keep a module of the project in an attribute."""
-    key = "holds module", ref
+    key = "holds module", ref, plain
     if key not in bench.memo:
         bench.memo[key] = False  # also while it is asked for
         project = bench.tables.project
         bench.memo[key] = any(
-            _may_be_module(bench, store.value, Context(where, ref))
+            _may_be_module(bench, store.value, Context(where, ref), plain)
             for part in project.mro(ref)
             for stores in project.own_stores(part).values()
             for where, store in stores

@@ -83,8 +83,11 @@ def _all_edits(bench: Workbench, key: Key, assume: bool) -> dict[Edit, None]:
     for mention in mentions:
         edits |= dict.fromkeys(_edits(bench, mention, dtype, walked, assume))
     if entry := _ENTRY.match(key.attribute):
-        for path in dict.fromkeys(mention.file.path for mention in mentions):
-            edits |= dict.fromkeys(_literals(bench.open(path), entry[1], entry[2], dtype))
+        paths = dict.fromkeys(mention.file.path for mention in mentions)
+        first = [edit for path in paths for edit in _literals(bench.open(path), entry[1], entry[2], dtype)]
+        if not first:
+            raise Unclear("no literal gives the entry its first value")
+        edits |= dict.fromkeys(first)
     return edits
 
 
@@ -277,6 +280,11 @@ def _set(bench: Workbench, mention: _Mention, dtype: str) -> Iterator[Edit]:
         for one in ast.walk(value)
     ):
         return  # computed of a tensor
+    judge = Judge(bench, file, kept=_name(node))
+    if mention.hot and any(judge.may_hold(one, _name(node)) for one in ast.walk(value)):
+        if not judge.is_tensor(value):
+            raise Unclear(f"line {statement.lineno} may set it to a number by way of a local name")
+        return
     if mention.hot and Judge(bench, file).number(value) is None:
         raise Unclear(f"line {statement.lineno} sets it in compiled code")
     made = _made(torch, file.text(value), dtype)

@@ -6,14 +6,16 @@ import ast
 from collections import defaultdict
 
 from dynamo_lint.dataclass import dataclass, replace
-from dynamo_lint.fixes.edit_session import OpenFile, Workbench
+from dynamo_lint.fixes.callers import may_be_replaced, passed, uses_of
+from dynamo_lint.fixes.edit_session import OpenFile, Unclear, Workbench
 from dynamo_lint.index.ir import UNKNOWN
 from dynamo_lint.index.lower import as_fact
+from dynamo_lint.index.walking import nodes
 from dynamo_lint.models import tensor_results as results
-from dynamo_lint.program.refs import ExternalSymbol
+from dynamo_lint.program.refs import ExternalSymbol, FunctionRef
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.model import Key, Kind, Kinds
-from dynamo_lint.values.model import Context, ExternalInstance, Instance
+from dynamo_lint.values.model import Context, ExternalInstance, FunctionValue, Instance
 from dynamo_lint.values.points_to import evaluate
 
 NOT_TENSORS = results.INT_METHODS | {"item", "tolist", "numpy"}
@@ -33,6 +35,8 @@ class Judge:
     """An argument of which nothing is known counts as one as well: for edits that a person judges."""
     asked: tuple[str, Kind | None] | None = None
     """An attribute that is being asked about, and the kind that it has so far."""
+    kept: str | None = None
+    """The name of an attribute that is a tensor once the edits are made."""
 
     def is_tensor(self, node: ast.expr, depth: int = 0, names: frozenset[str] = frozenset()) -> bool:
         """Certainly a tensor; `names` are those that are being asked, each one if it was one before."""
@@ -53,6 +57,8 @@ class Judge:
                 return self.is_tensor(left, depth + 1, names) or self.is_tensor(right, depth + 1, names)
             case ast.UnaryOp(op=ast.USub(), operand=value) | ast.Subscript(value=value):
                 return self.is_tensor(value, depth + 1, names)
+            case ast.Attribute(attr=attr) if attr == self.kept:
+                return True
             case ast.Attribute(value=value, attr="T" | "mT" | "data" | "grad"):
                 return self.is_tensor(value, depth + 1, names)
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if self.is_tensor(
@@ -182,6 +188,12 @@ class Judge:
             self.bench.assigned[scope] = _assigned(scope, self.file.parents)
         return self.bench.assigned[scope].get(name, [])
 
+    def may_hold(self, node: ast.AST, attribute: str) -> bool:
+        """Whether a node is a local name that is given something with an attribute of a name in it."""
+        values = self.bound(node, node.id) if isinstance(node, ast.Name) else []
+        parts = (part for value in values if value is not None for part in nodes(value))
+        return any(isinstance(part, ast.Attribute) and part.attr == attribute for part in parts)
+
     def is_parameter(self, node: ast.Name, name: str) -> bool:
         """Whether the function around a node, or one in it, takes an argument of a name."""
         scope = self.file.scope(node)
@@ -202,8 +214,25 @@ class Judge:
                 return ast.unparse(parameter.annotation).rpartition(".")[2] == "Tensor"
             if parameter.arg == name:
                 unknown = self.assume and name not in ("self", "cls") and not scope.args.defaults
-                return unknown or (number == 1 and scope.name == "forward")
+                return unknown or (number == 1 and scope.name == "forward") or self._is_passed(scope, name)
         return False
+
+    def _is_passed(self, scope: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+        """Whether each call of a function hands over a tensor for a parameter, and all of them are known."""
+        asked = "tensor is passed", self.file.path, scope.lineno, name, self.by_use, self.assume, self.kept
+        if asked not in self.bench.memo:
+            self.bench.memo[asked] = False  # also while it is asked for
+            owner = self.bench.tables.project.owner(self.file.reference(scope.body[0]))
+            bound = owner is not None and "staticmethod" not in map(ast.unparse, scope.decorator_list)
+            try:
+                uses = list(uses_of(self.bench, self.file, scope))
+            except Unclear:
+                uses = []
+            given = [(use.file, passed(use, scope, name, bound)) for use in uses]
+            self.bench.memo[asked] = bool(given) and all(
+                value is not None and replace(self, file=file).is_tensor(value) for file, value in given
+            )
+        return bool(self.bench.memo[asked])
 
     def _makes_tensor(self, func: ast.expr) -> bool:
         where = self.file.reference(func)
@@ -218,8 +247,29 @@ class Judge:
                 }
         values = evaluate(project, expr, Context(where, project.owner(where)))
         return bool(values) and all(
-            isinstance(value, ExternalInstance) and value.dotted.startswith("torch.nn.") for value in values
+            (isinstance(value, ExternalInstance) and value.dotted.startswith("torch.nn."))
+            or (isinstance(value, FunctionValue) and self._returns_tensor(value.ref))
+            for value in values
         )
+
+    def _returns_tensor(self, where: FunctionRef) -> bool:
+        """Whether whatever a function of the project returns is a tensor."""
+        asked = "tensor is returned", where, self.by_use, self.assume, self.kept
+        if asked not in self.bench.memo:
+            self.bench.memo[asked] = False  # also while it is asked for
+            file = self.bench.file(where.path)
+            scope = file.definition(self.bench.tables.project.function(where)) if file is not None else None
+            if file is not None and isinstance(scope, ast.FunctionDef):
+                own = [one for one in nodes(scope) if file.scope(one) is scope]
+                returned = [one.value for one in own if isinstance(one, ast.Return)]
+                plain = not scope.decorator_list and isinstance(scope.body[-1], ast.Return)
+                plain &= not may_be_replaced(self.bench, where, scope.name)
+                plain &= not any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own)
+                judge = replace(self, file=file)
+                self.bench.memo[asked] = plain and all(
+                    value is not None and judge.is_tensor(value) for value in returned
+                )
+        return bool(self.bench.memo[asked])
 
     def _named(self, func: ast.expr, module: str, names: frozenset[str] | tuple[str, ...]) -> bool:
         where = self.file.reference(func)

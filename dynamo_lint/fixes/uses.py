@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Edit
+from dynamo_lint.fixes.assignments import set_by_name
 from dynamo_lint.fixes.attribute_uses import speaks_of
+from dynamo_lint.fixes.callers import uses_of
 from dynamo_lint.fixes.edit_session import OpenFile, Unclear
 from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.state.model import Kind
@@ -44,6 +46,8 @@ class Flow:
     """The arithmetic among numbers before that."""
     rounded: tuple[ast.AST, ...]
     """The arithmetic that may round, or end, otherwise with a tensor of an integer than with the integer."""
+    stored: tuple[ast.AST, ...]
+    """The statements that make its next value of it by way of a local name."""
 
 
 class _Step(NamedTuple):
@@ -65,7 +69,8 @@ def flow(judge: Judge, node: ast.expr, name: str, boolean: bool, walked: Seen | 
 
     builtins = tuple(one for one in of("builtins") if isinstance(one, ast.expr))
     math = any(step.kind in {"meets", "leaves"} for step in found)
-    return Flow(math, builtins, tuple(of("meets")), tuple(of("numbers")), tuple(of("rounded")))
+    numbers, rounded = tuple(of("numbers")), tuple(of("rounded"))
+    return Flow(math, builtins, tuple(of("meets")), numbers, rounded, tuple(of("stored")))
 
 
 def clamped(file: OpenFile, node: ast.Call) -> Edit:
@@ -87,10 +92,9 @@ def _follow(
     """
     child: ast.AST = node
     for above in judge.file.above(node):
-        allowed = (ast.Mult,) if boolean else ARITHMETIC
         match above:
             case ast.BinOp(op=op) if isinstance(op, ARITHMETIC):
-                if not isinstance(op, allowed) or not _same_result(judge, above):
+                if not isinstance(op, _allowed(boolean)) or not _same_result(judge, above):
                     raise _refuse(judge, above, "gives a different result for a tensor")
                 boolean = False
                 if above in seen:
@@ -114,6 +118,8 @@ def _follow(
                     yield _Step("rounded", above)
                 boolean = True
                 yield _Step("leaves", above)
+            case ast.Call(args=[_, _, value]) if value is child and _sets(above, name):
+                return
             case ast.Call(func=ast.Name(id="min" | "max"), args=[first, second], keywords=[]):
                 limit = second if first is child else first
                 if not isinstance(limit, ast.Constant):
@@ -123,20 +129,48 @@ def _follow(
             case ast.Call() if child is not above.func and _takes_tensors(judge, above, boolean):
                 yield from _meets(above, child)
                 return
-            case ast.Assign(targets=[ast.Name(id=local)]) | ast.AnnAssign(target=ast.Name(id=local)):
+            case ast.Return():
                 yield _Step("leaves", above)
-                if (way := (judge.file.scope(above), local, boolean)) not in seen:
-                    seen.add(way)
-                    yield from _follow_local(judge, above, local, name, boolean, seen, whole)
+                yield from _follow_result(judge, above, name, boolean, seen, whole)
                 return
-            case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, allowed):
-                yield from _added(judge, above)
-                return
-            case ast.Assign(targets=[ast.Attribute(attr=attr)]) if attr == name:
+            case ast.stmt():
+                yield from _follow_statement(judge, above, name, boolean, seen, whole)
                 return
             case _:
                 raise _refuse(judge, above, "needs it as a Python number")
         child = above
+
+
+def _follow_statement(
+    judge: Judge, statement: ast.stmt, name: str, boolean: bool, seen: Seen, whole: bool
+) -> Iterator[_Step]:
+    """The steps of a value that is all of what a statement assigns, adds or drops."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=local)]) | ast.AnnAssign(target=ast.Name(id=local)):
+            yield _Step("leaves", statement)
+            if (way := (judge.file.scope(statement), local, boolean)) not in seen:
+                seen.add(way)
+                yield from _follow_local(judge, statement, local, name, boolean, seen, whole)
+        case ast.AugAssign(target=ast.Name(), op=op) if isinstance(op, _allowed(boolean)):
+            yield from _added(judge, statement)
+        case ast.Assign(targets=[ast.Attribute(attr=attr)]) if attr == name:
+            if not speaks_of(statement.value, name):
+                yield _Step("stored", statement)
+        case ast.Expr():
+            pass
+        case _:
+            raise _refuse(judge, statement, "needs it as a Python number")
+
+
+def _allowed(boolean: bool) -> tuple[type[ast.operator], ...]:
+    """The arithmetic that a tensor does as a number, or a truth value, does it."""
+    return (ast.Mult,) if boolean else ARITHMETIC
+
+
+def _sets(call: ast.Call, name: str) -> bool:
+    """Whether a call gives an attribute of a name its next value."""
+    told = set_by_name(call)
+    return told is not None and told[1] == name and speaks_of(told[2], name)
 
 
 def _added(judge: Judge, node: ast.AugAssign) -> Iterator[_Step]:
@@ -177,6 +211,23 @@ def _follow_local(
         if not isinstance(inner, ast.Name):
             raise _refuse(judge, inner, "passes it on")
         yield from _follow(judge, inner, name, boolean, seen, whole)
+
+
+def _follow_result(
+    judge: Judge, statement: ast.Return, name: str, boolean: bool, seen: Seen, whole: bool
+) -> Iterator[_Step]:
+    """The uses of what a function returns, where compiled code alone gets it."""
+    scope = judge.file.scope(statement)
+    if scope is None or (way := (scope, "return", boolean)) in seen:
+        return
+    seen.add(way)
+    for use in uses_of(judge.bench, judge.file, scope):
+        if not use.hot:
+            raise _refuse(judge, statement, f"returns it to line {use.node.lineno}, which may need a number")
+        for step in _follow(replace(judge, file=use.file), use.node, name, boolean, seen, whole):
+            if step.kind == "builtins":
+                raise _refuse(judge, statement, f"returns it to line {use.node.lineno}, which needs a number")
+            yield step
 
 
 def _is_exact(judge: Judge, node: ast.BinOp, child: ast.AST, name: str) -> bool:

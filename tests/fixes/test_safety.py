@@ -273,6 +273,7 @@ SUM = "return self.lin(x)"
         "part = min(self._calls, 100) / 100\n        return self.lin(x) * part",
         "return torch.where(x > 0, self.lin(x), self._calls)",
         "warm = self._calls < 4\n        return self.lin(x) * warm",
+        "half = 2  # not .half(), and no bfloat16\n        return self.lin(x) * self._calls / half",
     ],
 )
 def test_a_count_that_meets_tensors_as_it_is_or_divided_once_is_safe(

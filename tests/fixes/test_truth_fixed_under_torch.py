@@ -200,6 +200,19 @@ FIXED = {
     "scalars: a counter in an ordered dict",
     "scripts: a pool of threads whose jobs move a number on",
     "arguments: a step of a model compiled with static shapes",
+    "containers: a cache keyed by shape in a default dict",
+    "habits: a count that a class method keeps",
+    "habits: a counter of hits",
+    "outside: an int on a plain config",
+    "scalars: a counter behind a property",
+    "scalars: a counter in a list",
+    "scalars: a counter on a helper object",
+    "scalars: a counter on the class",
+    "scalars: a counter on the class, by its name",
+    "scalars: a counter set by object.__setattr__",
+    "scalars: a counter that one way in sets anew, and another, through a method that does nothing else, does not",
+    "scalars: a counter written by setattr",
+    "scripts: a global that the main loop moves on and a helper of the model reads",
 }
 """Programs that have a fix; no other has one."""
 
