@@ -97,7 +97,7 @@ _AROUND = 3
 """Classes beside those that a configuration chooses from: what is put around the model it makes."""
 
 
-def _class_of(pts: PointsTo, value: Value, *, methods: bool) -> ClassRef | None:
+def class_of(pts: PointsTo, value: Value, *, methods: bool) -> ClassRef | None:
     """The class of an object, or of that which a method belongs to."""
     match value:
         case Instance(ref):
@@ -118,7 +118,7 @@ def shown(pts: PointsTo, values: ValueSet, few: int, *, methods: bool = False) -
     classes = {
         v: ref
         for v, confidence in flat.items()
-        if confidence > Confidence.CERTAIN and (ref := _class_of(pts, v, methods=methods)) is not None
+        if confidence > Confidence.CERTAIN and (ref := class_of(pts, v, methods=methods)) is not None
     }
     strange: ValueSet = {v: flat[v] for v in classes}
     refs = set(classes.values())
@@ -142,7 +142,7 @@ def alternatives(pts: PointsTo, where: FunctionRef, compiled: Expr, values: Valu
     A run has one of them. Not so with what a container holds together; and a function that makes them itself,
     one on each branch, is a program that offers them all, as are calls that write a name for each of them.
     """
-    classes = {value: ref for value in values if (ref := _class_of(pts, value, methods=True)) is not None}
+    classes = {value: ref for value in values if (ref := class_of(pts, value, methods=True)) is not None}
     refs = frozenset(classes.values())
     ends = families(pts.project, refs)
     if len({(ref.path, ref.name) for ref in ends}) < 2:  # one that is defined anew is one
