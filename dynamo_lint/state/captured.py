@@ -103,7 +103,7 @@ def _root(targets: tuple[Target, ...], where: FunctionRef, line: int, choices: i
 
 
 def _undecided(project: Project, where: FunctionRef, lines: Lines) -> frozenset[ClassRef]:
-    """The classes that a call in some lines may run, if a table or a factory offers them and a run picks one."""
+    """The classes of which calls in some lines run one, as a table or a factory offers them."""
     pts, context = points_to_of(project), Context(where, project.owner(where))
     callees = [
         site.call.function for site in project.function(where).calls if lines[0] <= site.call.line <= lines[1]
