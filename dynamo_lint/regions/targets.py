@@ -93,6 +93,17 @@ def _is_configured(pts: PointsTo, ref: ClassRef) -> bool:
     return any(not file.is_code for file in files)
 
 
+def _configured(pts: PointsTo, refs: set[ClassRef]) -> set[ClassRef]:
+    """Those of the classes of what is called that a configuration builds, if it builds them to be called.
+
+    With more datasets, loaders and callbacks among them than what can be called, they are all that
+    configurations build: which part of one this is, was lost on the way.
+    """
+    built = {ref for ref in refs if _is_configured(pts, ref)}
+    called = {ref for ref in built if targets_of(pts.project, {Instance(ref): Confidence.LIKELY})}
+    return built if 2 * len(called) >= len(built) else set()
+
+
 _AROUND = 3
 """Classes beside those that a configuration chooses from: what is put around the model it makes."""
 
@@ -124,7 +135,7 @@ def shown(pts: PointsTo, values: ValueSet, few: int, *, methods: bool = False) -
     refs = set(classes.values())
     if len(refs) <= few or len(families(pts.project, refs)) <= few:
         return values
-    chosen = pts.choice(refs) or {ref for ref in refs if _is_configured(pts, ref)}
+    chosen = pts.choice(refs) or _configured(pts, refs)
     strange = {v: confidence for v, confidence in strange.items() if classes[v] not in chosen}
     if len(strange) <= _AROUND and len(chosen) > FAN_OUT:
         return values
