@@ -100,8 +100,14 @@ def _configured(pts: PointsTo, refs: set[ClassRef]) -> set[ClassRef]:
     configurations build: which part of one this is, was lost on the way.
     """
     built = {ref for ref in refs if _is_configured(pts, ref)}
-    called = {ref for ref in built if targets_of(pts.project, {Instance(ref): Confidence.LIKELY})}
+    called = {ref for ref in built if _is_run(pts.project, ref)}
     return built if 2 * len(called) >= len(built) else set()
+
+
+def _is_run(project: Project, ref: ClassRef) -> bool:
+    """Whether objects of a class run code of the project where they are called, or where they are trained."""
+    steps = any(project.method(ref, name) is not None for name in _STEPS)
+    return steps or bool(targets_of(project, {Instance(ref): Confidence.LIKELY}))
 
 
 _AROUND = 3

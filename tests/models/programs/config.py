@@ -164,3 +164,35 @@ _target_: parts.F
 # file: conf/data/folder.yaml
 _target_: parts.Folder
 root: data
+
+# %% a model that is called is found among models that have steps alone
+# file: parts.py
+class Folder:
+    def __init__(self, root): self.root = root
+class Trained(nn.Module):
+    def forward(self, x): return x  # compiled: likely
+class A(nn.Module):
+    def training_step(self, x): return x
+class B(nn.Module):
+    def training_step(self, x): return x
+class C(nn.Module):
+    def training_step(self, x): return x
+class D(nn.Module):
+    def training_step(self, x): return x
+class E(nn.Module):
+    def training_step(self, x): return x
+# file: main.py
+from hydra.utils import instantiate
+def main(cfg): compiled = torch.compile(instantiate(cfg.model))
+# file: conf/model/trained.yaml
+_target_: parts.Trained
+# file: conf/model/a.yaml
+_target_: parts.A
+# file: conf/model/b.yaml
+_target_: parts.B
+# file: conf/model/c.yaml
+_target_: parts.C
+# file: conf/model/d.yaml
+_target_: parts.D
+# file: conf/model/e.yaml
+_target_: parts.E
