@@ -273,6 +273,7 @@ def _run(stage: Runner, root: FunctionRef) -> None:
 
 
 def _call(stage: Runner, root: FunctionRef) -> None:
+    stage.main = root.path
     frame = stage.file(root.path)
     if root.key == MODULE_KEY:
         return

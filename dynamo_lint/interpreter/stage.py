@@ -91,6 +91,8 @@ class Stage(ABC):
     torch_version: tuple[int, int]
     splits: Splits = field(default_factory=Splits)
     files: dict[str, Frame] = field(default_factory=dict)
+    main: str = ""
+    """The file that is run: in others, which are imported, `__name__` is not `__main__`."""
     meant: dict[tuple[FunctionRef, str], tuple[Symbol, ...]] = field(default_factory=dict)
     """What names are bound to, by the function that uses them."""
     settings: dict[str, tuple[object, Site | None]] = field(default_factory=dict)
