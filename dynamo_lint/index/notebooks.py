@@ -229,7 +229,7 @@ def _next(text: str, at: int) -> int:
 
 def as_python(source: str) -> str:
     """The source of a cell as Python, line by line: what only IPython understands does nothing."""
-    lines = source.split("\n")
+    lines = _without_indent(source.split("\n"))
     for number, line in enumerate(lines):
         magic = _CELL_MAGIC.match(line)
         if magic is None and line.strip():
@@ -253,6 +253,13 @@ def as_python(source: str) -> str:
             state.read(line)
         command = command and line.endswith("\\")
     return "\n".join(lines)
+
+
+def _without_indent(lines: list[str]) -> list[str]:
+    """The lines without the indentation of the first, which IPython takes from all that have it."""
+    first = next((line for line in lines if line.strip()), "")
+    indent = first[: len(first) - len(first.lstrip(" \t"))]
+    return [line.removeprefix(indent) for line in lines] if indent else lines
 
 
 def _without_mark(line: str) -> str:

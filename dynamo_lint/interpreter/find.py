@@ -366,6 +366,7 @@ def _ended(stage: Runner, start: Callable[[], None]) -> None:
 
 
 def _call(stage: Runner, root: FunctionRef) -> None:
+    stage.main = root.path
     frame = stage.file(root.path)
     if root.key == MODULE_KEY:
         return

@@ -99,6 +99,8 @@ class Stage(ABC):
     made_up: dict[tuple[str, int, str], object] = field(default_factory=dict)
     """What is called at such lines, where no run has made it."""
     files: dict[str, Frame] = field(default_factory=dict)
+    main: str = ""
+    """The file that is run: in others, which are imported, `__name__` is not `__main__`."""
     meant: dict[tuple[FunctionRef, str], tuple[Symbol, ...]] = field(default_factory=dict)
     """What names are bound to, by the function that uses them."""
     settings: dict[str, tuple[object, Site | None]] = field(default_factory=dict)

@@ -426,7 +426,10 @@ class Runner(Presumed):
 
     def _If(self, node: ast.If, frame: Frame) -> Iterator[object]:
         trace = self.trace
-        truth = True if _is_main(node.test) else self.truth(self.value(node.test, frame))
+        if _asks_for_main(node.test):
+            truth: bool | None = frame.where.path == self.main
+        else:
+            truth = self.truth(self.value(node.test, frame))
         if trace is not None and trace is self.trace and self._ends_graph(node, frame):
             self.split()
         if truth is not None:
@@ -789,7 +792,7 @@ def _turns(loop: ast.For | ast.AsyncFor) -> tuple[int, ...]:
     return tuple(sorted({*first, *(one + 1 for one in first)}))
 
 
-def _is_main(test: ast.expr) -> bool:
+def _asks_for_main(test: ast.expr) -> bool:
     """`__name__ == "__main__"`."""
     match test:
         case ast.Compare(

@@ -64,7 +64,15 @@ from dynamo_lint.regions.targets import (
     targets_of,
     unknown_compile,
 )
-from dynamo_lint.regions.unresolved import candidates, describe, examples, nothing_of_ours, reason
+from dynamo_lint.regions.unresolved import (
+    FEW_NAMES,
+    candidates,
+    describe,
+    examples,
+    named,
+    nothing_of_ours,
+    reason,
+)
 from dynamo_lint.values.model import (
     EMPTY,
     ClassValue,
@@ -644,6 +652,10 @@ class _Search:
                 roots.append(Root(entry, targets, where.id, module, is_rehearsal(where), where, tested, off))
         if roots:
             return sorted(roots, key=lambda root: root.entry.target)
+        dropped = {value: Confidence.LIKELY for value in own if value not in flat}
+        if meant := named(self._project, targets_of(self._project, dropped)):
+            why = f"it is one of {len(meant)} unrelated classes, and nothing shows which"
+            return Unresolved(where.path, line, describe(site.call), why, meant[:FEW_NAMES])
         outside = all(isinstance(v, ExternalInstance | ExternalSymbol | Compiled) for v in values)
         if values and outside and not is_some_module(values):
             self._outside.append((where, site))

@@ -93,11 +93,28 @@ def _is_configured(pts: PointsTo, ref: ClassRef) -> bool:
     return any(not file.is_code for file in files)
 
 
+def _configured(pts: PointsTo, refs: set[ClassRef]) -> set[ClassRef]:
+    """Those of the classes of what is called that a configuration builds, if it builds them to be called.
+
+    With more datasets, loaders and callbacks among them than what can be called, they are all that
+    configurations build: which part of one this is, was lost on the way.
+    """
+    built = {ref for ref in refs if _is_configured(pts, ref)}
+    called = {ref for ref in built if _is_run(pts.project, ref)}
+    return built if 2 * len(called) >= len(built) else set()
+
+
+def _is_run(project: Project, ref: ClassRef) -> bool:
+    """Whether objects of a class run code of the project where they are called, or where they are trained."""
+    steps = any(project.method(ref, name) is not None for name in _STEPS)
+    return steps or bool(targets_of(project, {Instance(ref): Confidence.LIKELY}))
+
+
 _AROUND = 3
 """Classes beside those that a configuration chooses from: what is put around the model it makes."""
 
 
-def _class_of(pts: PointsTo, value: Value, *, methods: bool) -> ClassRef | None:
+def class_of(pts: PointsTo, value: Value, *, methods: bool) -> ClassRef | None:
     """The class of an object, or of that which a method belongs to."""
     match value:
         case Instance(ref):
@@ -118,13 +135,13 @@ def shown(pts: PointsTo, values: ValueSet, few: int, *, methods: bool = False) -
     classes = {
         v: ref
         for v, confidence in flat.items()
-        if confidence > Confidence.CERTAIN and (ref := _class_of(pts, v, methods=methods)) is not None
+        if confidence > Confidence.CERTAIN and (ref := class_of(pts, v, methods=methods)) is not None
     }
     strange: ValueSet = {v: flat[v] for v in classes}
     refs = set(classes.values())
     if len(refs) <= few or len(families(pts.project, refs)) <= few:
         return values
-    chosen = pts.choice(refs) or {ref for ref in refs if _is_configured(pts, ref)}
+    chosen = pts.choice(refs) or _configured(pts, refs)
     strange = {v: confidence for v, confidence in strange.items() if classes[v] not in chosen}
     if len(strange) <= _AROUND and len(chosen) > FAN_OUT:
         return values
@@ -142,7 +159,7 @@ def alternatives(pts: PointsTo, where: FunctionRef, compiled: Expr, values: Valu
     A run has one of them. Not so with what a container holds together; and a function that makes them itself,
     one on each branch, is a program that offers them all, as are calls that write a name for each of them.
     """
-    classes = {value: ref for value in values if (ref := _class_of(pts, value, methods=True)) is not None}
+    classes = {value: ref for value in values if (ref := class_of(pts, value, methods=True)) is not None}
     refs = frozenset(classes.values())
     ends = families(pts.project, refs)
     if len({(ref.path, ref.name) for ref in ends}) < 2:  # one that is defined anew is one

@@ -15,10 +15,12 @@ from dynamo_lint.program.project import HIDING, Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Regions, Unresolved
 from dynamo_lint.regions.options import LIBRARY
+from dynamo_lint.regions.targets import Target
 from dynamo_lint.values.model import Compiled, Context, ExternalInstance, Instance, ValueSet
 from dynamo_lint.values.points_to import evaluate
 
-_MOST = 3
+FEW_NAMES = 3
+"""So many are named of what may be meant."""
 
 
 def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str, ...]:
@@ -39,7 +41,13 @@ def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str,
             found.append(
                 (not exact, _distance(ref.path, where), f"{project.files[ref.path].module}:{ref.key}")
             )
-    return tuple(name for _, _, name in sorted(found)[:_MOST])
+    return tuple(name for _, _, name in sorted(found)[:FEW_NAMES])
+
+
+def named(project: Project, targets: Iterable[Target]) -> tuple[str, ...]:
+    """The classes, or functions without one, that some targets belong to, as a declaration names them."""
+    refs = {target.receiver or target.function for target in targets}
+    return tuple(sorted(f"{project.files[ref.path].module}:{ref.key}" for ref in refs))
 
 
 def reason(maker: str | None, *, bare: bool, empty: list[ClassRef]) -> str:

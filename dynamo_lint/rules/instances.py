@@ -387,11 +387,9 @@ def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
         lambda: defaultdict(dict)
     )
     by_target: dict[str, list[int]] = defaultdict(list)
-    choices: dict[tuple[str, int], set[str]] = defaultdict(set)
-    """The targets that each line may compile."""
     for number, entry in enumerate(tables.regions.entries):
         by_target[entry.target].append(number)
-        choices[entry.path, entry.line].add(entry.target)
+    choices = _choices(tables, by_target)
     for hot in tables.regions.hot:
         if not hot.compiled or hot.receiver is None or not tables.project.is_module(hot.receiver):
             continue
@@ -415,6 +413,19 @@ def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
         classes = {ref: hot for ref, hot in classes.items() if not _is_base(tables.project, ref, classes)}
         if len(classes) > 1:
             yield Shared(code, tuple(classes), next(iter(classes.values())), bool(where))
+
+
+def _choices(tables: Tables, by_target: Mapping[str, list[int]]) -> dict[tuple[str, int], set[str]]:
+    """What each line may compile: its targets, and of a method the classes that it is bound to."""
+    bound: dict[Entry, set[str]] = defaultdict(set)
+    for hot in tables.regions.hot:
+        if hot.compiled and hot.receiver is not None:
+            for entry in _own(tables, hot, by_target):
+                bound[entry].add(hot.receiver.id)
+    found: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for entry in tables.regions.entries:
+        found[entry.path, entry.line] |= bound.get(entry, {entry.target})
+    return found
 
 
 def _is_base(project: Project, ref: ClassRef, classes: Collection[ClassRef]) -> bool:

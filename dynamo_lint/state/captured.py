@@ -16,14 +16,14 @@ from dynamo_lint.index.ir import Call, Display
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import Confidence, ExternalSymbol, FunctionRef, Node
-from dynamo_lint.regions.model import Entry, Regions, Root
+from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef, Node
+from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Root
 from dynamo_lint.regions.options import RegionOptions
 from dynamo_lint.regions.policy import Policies
-from dynamo_lint.regions.targets import Target, targets_of
+from dynamo_lint.regions.targets import Target, alternatives, class_of, targets_of
 from dynamo_lint.regions.walk import trace
 from dynamo_lint.values.model import Context
-from dynamo_lint.values.points_to import evaluate
+from dynamo_lint.values.points_to import evaluate, points_to_of
 
 CUDA, XLA = "cuda", "xla"
 _GRAPHED = "torch.cuda.make_graphed_callables"
@@ -39,6 +39,16 @@ Lines = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class _Block:
+    """Lines of a function that are recorded."""
+
+    node: Node
+    lines: Lines
+    undecided: frozenset[ClassRef]
+    """Classes of which one is called there, and a run says which."""
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """A line at which the host waits for the device inside of recorded code."""
 
@@ -49,7 +59,7 @@ class Wait:
     text: str
     does: str
     usual: bool
-    """It runs each time, as far as nothing unknown decides about it."""
+    """It runs each time that this is recorded, as far as nothing unknown decides about it."""
     recorded: tuple[str, int]
     """The file and line at which the recording begins."""
 
@@ -58,21 +68,22 @@ def waits(
     project: Project, bodies: Bodies, torch_version: tuple[int, int], options: RegionOptions
 ) -> tuple[Wait, ...]:
     """All such lines of a project, one for each."""
-    found: dict[tuple[FunctionRef, int], Wait] = {}
+    found: list[Wait] = []
     for kind, where, lines in _recorded(project, bodies):
         place = where.path, lines[0]
         root = _root((Target(where, project.owner(where), Confidence.CERTAIN),), where, lines[0])
-        nodes = Node(where, project.owner(where))
+        block = _Block(Node(where, project.owner(where)), lines, _undecided(project, where, lines))
         reading = _Reading(project, bodies, torch_version, options, [root])
-        for one in reading.waits(kind, place, (nodes, lines)):
-            found.setdefault((one.where, one.line), one)
+        found += reading.waits(kind, place, block)
     for where, site in project.calls_of("make_graphed_callables"):
         if _means(project, site.call, where, frozenset({_GRAPHED})):
             roots = [*_handed(project, where, site.call)]
             reading = _Reading(project, bodies, torch_version, options, roots)
-            for one in reading.waits(CUDA, (where.path, site.call.line), None):
-                found.setdefault((one.where, one.line), one)
-    return tuple(found.values())
+            found += reading.waits(CUDA, (where.path, site.call.line), None)
+    best: dict[tuple[FunctionRef, int], Wait] = {}
+    for one in sorted(found, key=lambda wait: not wait.usual):  # which keeps the order of equals
+        best.setdefault((one.where, one.line), one)
+    return tuple(one for one in found if best[one.where, one.line] is one)
 
 
 def records(project: Project) -> bool:
@@ -85,10 +96,21 @@ def records(project: Project) -> bool:
     )
 
 
-def _root(targets: tuple[Target, ...], where: FunctionRef, line: int) -> Root:
+def _root(targets: tuple[Target, ...], where: FunctionRef, line: int, choices: int = 1) -> Root:
     first = targets[0].function
-    entry = Entry(where.path, line, "captured", first.id, Confidence.CERTAIN)
+    entry = Entry(where.path, line, "captured", first.id, Confidence.CERTAIN, choices=choices)
     return Root(entry, targets, where.id, site=where)
+
+
+def _undecided(project: Project, where: FunctionRef, lines: Lines) -> frozenset[ClassRef]:
+    """The classes of which calls in some lines run one, as a table or a factory offers them."""
+    pts, context = points_to_of(project), Context(where, project.owner(where))
+    callees = [
+        site.call.function for site in project.function(where).calls if lines[0] <= site.call.line <= lines[1]
+    ]
+    offered = [alternatives(pts, where, one, evaluate(project, one, context)) for one in callees]
+    classes = (class_of(pts, value, methods=True) for values in offered for value in values)
+    return frozenset(ref for ref in classes if ref is not None)
 
 
 def _means(project: Project, call: Call, where: FunctionRef, names: frozenset[str]) -> bool:
@@ -101,9 +123,10 @@ def _handed(project: Project, where: FunctionRef, call: Call) -> Iterator[Root]:
     given = call.arguments[:1] or tuple(value for name, value in call.keywords if name == "callables")
     parts = given[0].items if given and isinstance(given[0], Display) else given
     for part in parts:
-        targets = targets_of(project, evaluate(project, part, Context(where, project.owner(where))))
-        if targets:
-            yield _root(targets, where, call.line)
+        values = evaluate(project, part, Context(where, project.owner(where)))
+        choices = len(alternatives(points_to_of(project), where, part, values)) or 1
+        if targets := targets_of(project, values):
+            yield _root(targets, where, call.line, choices)
 
 
 def _recorded(project: Project, bodies: Bodies) -> Iterator[tuple[str, FunctionRef, Lines]]:
@@ -171,36 +194,46 @@ class _Reading:
         policies = Policies(project, self.regions, lambda: ())
         self.interpreter = interpreted(policies, bodies, torch_version, {})
 
-    def waits(self, kind: str, place: tuple[str, int], within: tuple[Node, Lines] | None) -> Iterator[Wait]:
+    def waits(self, kind: str, place: tuple[str, int], block: _Block | None) -> Iterator[Wait]:
         """The lines that wait: of one function in some lines alone, of others where these lead to them."""
-        reached = self._reached(*within) if within is not None else None
+        reached = self._reached(block) if block is not None else None
+        decided = self._reached(block, block.undecided) if block is not None else None
 
         def concerns(node: Node, line: int) -> bool:
-            if within is not None and node == within[0]:
-                return within[1][0] <= line <= within[1][1]
+            if block is not None and node == block.node:
+                return block.lines[0] <= line <= block.lines[1]
             return reached is None or node in reached
+
+        def is_known(hot: CompiledFunction) -> bool:
+            """Whether it is known that this is recorded, not just one of several."""
+            node = Node(hot.function, hot.receiver)
+            here = block is not None and node == block.node
+            return here or (not hot.guessed and (decided is None or node in decided))
 
         for one in breaks(self.interpreter, self.regions):
             node, line = Node(one.hot.function, one.hot.receiver), one.position.line
             if one.row.code in _CODES and concerns(node, line):
                 usual = one.usual or (
-                    within is not None and node == within[0] and not self._is_aside(node, line, within)
+                    block is not None and node == block.node and not self._is_aside(node, line, block)
                 )
+                usual = usual and is_known(one.hot)
                 yield Wait(kind, one.hot.function, line, one.text, one.row.does, usual, place)
         for hot in self.regions.hot:
             node = Node(hot.function, hot.receiver)
             for call, does in self._plain(hot.function, kind) if hot.confidence < Confidence.POSSIBLE else ():
                 if concerns(node, call.lineno):
-                    usual = not self._is_aside(node, call.lineno, within)
+                    usual = not self._is_aside(node, call.lineno, block) and is_known(hot)
                     yield Wait(kind, hot.function, call.lineno, ast.unparse(call), does, usual, place)
 
-    def _is_aside(self, node: Node, line: int, within: tuple[Node, Lines] | None) -> bool:
+    def _is_aside(self, node: Node, line: int, block: _Block | None) -> bool:
         """Whether a line runs under a condition that stands in the recorded code."""
-        first = within[1][0] if within is not None and node == within[0] else 0
+        first = block.lines[0] if block is not None and node == block.node else 0
         branches = self.project.function(node.function).branches
         return any(start <= line <= end and start >= first for start, end in branches)
 
-    def _reached(self, node: Node, lines: Lines) -> set[Node]:
+    def _reached(self, block: _Block, without: frozenset[ClassRef] = frozenset()) -> set[Node]:
+        """What the calls of a block lead to, but for those that may run some classes."""
+        node, (first, last) = block.node, block.lines
         later = {
             site.call.line
             for site in self.project.function(node.function).calls
@@ -209,7 +242,7 @@ class _Reading:
         pending = [
             call.target
             for call in self.regions.calls.get(node, ())
-            if lines[0] <= call.line <= lines[1] and call.line not in later
+            if first <= call.line <= last and call.line not in later and call.target.receiver not in without
         ]
         found: set[Node] = set()
         while pending:

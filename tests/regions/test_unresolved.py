@@ -403,3 +403,20 @@ def test_a_site_that_a_table_gives_one_of_several_classes_is_told_with_what_deci
 def test_a_declaration_decides_which_of_several_classes_a_site_compiles() -> None:
     _, regions = resolve_text(TABLE, declared=("m:Encoder",))
     assert (regions.unresolved, regions.skipped) == ((), ())
+
+
+def test_a_site_that_only_shows_what_configurations_build_is_told_with_what_it_may_mean() -> None:
+    parts = "\n".join(f"class Part{n}:\n    def __init__(self, size): self.size = size" for n in range(5))
+    nets = "\n".join(
+        f"class {name}(nn.Module):\n    def forward(self, x): return x" for name in ("Net", "Scale")
+    )
+    main = f"{parts}\n{nets}\nfrom hydra.utils import instantiate\ndef main(path):\n"
+    main += "    run = torch.compile(instantiate(torch.load(path)['run']))\n    return run(1)\n"
+    names = [*(f"Part{n}" for n in range(5)), "Net", "Scale"]
+    conf = "".join(f"{name}:\n  run:\n    _target_: main.{name}\n" for name in names)
+    _, regions = resolve_text(
+        {"main.py": f"import torch\nfrom torch import nn\n{main}", "conf/base.yaml": conf}
+    )
+    (site,) = regions.unresolved
+    assert site.why == "it is one of 2 unrelated classes, and nothing shows which"
+    assert site.candidates == ("main:Net", "main:Scale")

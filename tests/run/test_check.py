@@ -199,3 +199,16 @@ def test_equal_findings_get_fingerprints_of_their_own(here: Path) -> None:
     )
     prints = [one.fingerprint for one in lint().findings]
     assert len(prints) == len(set(prints)) == 2
+
+
+@pytest.mark.parametrize(("run", "ends"), [("train", False), ("sizes", True)])
+def test_what_a_file_does_when_it_is_run_by_itself_is_not_done_by_its_importers(
+    here: Path, run: str, ends: bool
+) -> None:
+    sizes = 'WIDTH = 4\nif __name__ == "__main__":\n    assert WIDTH == 5\n'
+    steps = "\nmodel = torch.compile(Counter())\nfor _ in range(3):\n    model(torch.ones(WIDTH))\n"
+    texts = {"sizes": sizes, "train": f"from sizes import WIDTH\n{MODEL}"}
+    texts[run] += steps if run == "train" else MODEL + steps
+    write(here, **texts)
+    programs = [site.why for site in lint().compiled.unresolved if site.kind == "program"]
+    assert any("an exception that nothing catches" in why for why in programs) is ends

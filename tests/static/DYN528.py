@@ -54,6 +54,64 @@ class Listed(Net):
 def main(x: torch.Tensor):
     first, second = Net().cuda(), Listed().cuda()
     return make_graphed_callables((first, second), ((x,), (x,)))
+# %% in a model that a run picks
+class Plain(Net):
+    pass
+
+class Routed(Net):
+    def forward(self, x):
+        y = self.lin(x)
+        return y[: int(y.argmax())]  # expect: DYN528 note
+
+MODELS = {"plain": Plain, "routed": Routed}
+
+class Runner:
+    def __init__(self, model):
+        self.model = model
+        self.graph = torch.cuda.CUDAGraph()
+
+    def capture(self, x):
+        with torch.cuda.graph(self.graph):
+            return self.model(x)
+
+def main(name: str, x: torch.Tensor):
+    return Runner(MODELS[name]().cuda()).capture(x)
+# %% in a module of a model that a run picks, that is graphed
+class Plain(Net):
+    pass
+
+class Routed(Net):
+    def forward(self, x):
+        y = self.lin(x)
+        return y[: int(y.argmax())]  # expect: DYN528 note
+
+def make(name: str):
+    if name == "plain":
+        return Plain()
+    return Routed()
+
+def main(name: str, x: torch.Tensor):
+    return torch.cuda.make_graphed_callables(make(name).cuda(), (x,))
+# %% in each of two models that one helper captures
+class Plain(Net):
+    pass
+
+class Routed(Net):
+    def forward(self, x):
+        y = self.lin(x)
+        return y[: int(y.argmax())]  # expect: DYN528
+
+def capture(model, x):
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = model(x)
+    return graph, y
+
+def first(x: torch.Tensor):
+    return capture(Plain().cuda(), x)
+
+def second(x: torch.Tensor):
+    return capture(Routed().cuda(), x)
 # %% a lazy loop
 import torch_xla.core.xla_model as xm
 
@@ -102,6 +160,41 @@ def main(x: torch.Tensor, model: nn.Module, twice: bool):
 def main(x: torch.Tensor):
     model = torch.cuda.make_graphed_callables(Net().cuda(), (x,))
     print(model(x).sum().item())
+# %% quiet: a model that is not captured, beside one that is
+class Plain(Net):
+    pass
+
+class Routed(Net):
+    def forward(self, x):
+        y = self.lin(x)
+        return y[: int(y.argmax())]
+
+class Runner:
+    def __init__(self, model):
+        self.model = model
+
+    def capture(self, x):
+        with torch.cuda.graph(torch.cuda.CUDAGraph()):
+            return self.model(x)
+
+def main(x: torch.Tensor):
+    return Runner(Plain().cuda()).capture(x), Routed().cuda()(x)
+# %% quiet: models that a run picks, with their values behind the replay
+class Plain(Net):
+    pass
+
+class Routed(Net):
+    def picked(self, y):
+        return y[: int(y.argmax())]
+
+MODELS = {"plain": Plain, "routed": Routed}
+
+def main(name: str, x: torch.Tensor):
+    model, graph = MODELS[name]().cuda(), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = model(x)
+    graph.replay()
+    return model.picked(y)
 # %% quiet: another graph
 import networkx
 

@@ -355,6 +355,69 @@ def drive():
         yield run(X)
 
 
+# %% quiet: a method that a class compiles of itself, of which a program has the class or an heir
+class Model(nn.Module):
+    def core(self, x):
+        return self.act(x)
+
+    def act(self, x):
+        return torch.relu(x)
+
+    def forward(self, x):
+        return self.core(x) + 1
+
+    def prepare(self):
+        self.core = torch.compile(self.core)
+        return self
+
+
+class Heir(Model):
+    def act(self, x):
+        return torch.tanh(x)
+
+
+class Last(Heir):
+    pass
+
+
+def load(name):
+    model = {"model": Model, "heir": Heir, "last": Last}[name]()
+    return model.prepare()
+
+
+def drive():
+    model = load("last")
+    for _ in range(3):
+        yield model(X)
+
+
+# %% a method that a class compiles of itself, for the class and an heir in one program
+class Model(nn.Module):
+    def core(self, x):  # expect: DYN108 per-instance
+        return self.act(x)
+
+    def act(self, x):
+        return torch.relu(x)
+
+    def forward(self, x):
+        return self.core(x) + 1
+
+    def prepare(self):
+        self.core = torch.compile(self.core)
+        return self
+
+
+class Heir(Model):
+    def act(self, x):
+        return torch.tanh(x)
+
+
+def drive():
+    first, second = Model().prepare(), Heir().prepare()
+    for _ in range(3):
+        yield second(first(X))
+
+
 # %% a forward that two classes inherit, compiled by one line that runs for each
 class Base(nn.Module):
     def forward(self, x):  # expect: DYN108 per-instance

@@ -81,3 +81,118 @@ def main(cfg):
 model:
   name: Small
 loss: {kind: smooth, scale: 2}
+
+# %% of all that configurations build, nothing says which a checkpoint names
+# file: parts.py
+class Folder:
+    def __init__(self, root): self.root = root
+class Loader:
+    def __init__(self, data): self.data = data
+class Stopper:
+    def __init__(self, patience): self.patience = patience
+class Meter:
+    def __init__(self, name): self.name = name
+class Saver:
+    def __init__(self, folder): self.folder = folder
+class Scale(nn.Module):
+    def forward(self, x): return x
+class Net(nn.Module):
+    def forward(self, x): return x
+# file: main.py
+from hydra.utils import instantiate
+def main(path):
+    saved = torch.load(path)
+    compiled = torch.compile(instantiate(saved["info"]["run"]))
+# file: conf/base.yaml
+run:
+  _target_: parts.Folder
+  root: data
+data:
+  run:
+    _target_: parts.Loader
+    data: train
+  transform:
+    run:
+      _target_: parts.Scale
+model:
+  run:
+    _target_: parts.Net
+callbacks:
+  run:
+    _target_: parts.Stopper
+    patience: 3
+metrics:
+  run:
+    _target_: parts.Meter
+    name: loss
+output:
+  run:
+    _target_: parts.Saver
+    folder: out
+
+# %% what configurations build under one key are the models to pick from
+# file: parts.py
+class Folder:
+    def __init__(self, root): self.root = root
+class A(nn.Module):
+    def forward(self, x): return x  # compiled: likely
+class B(nn.Module):
+    def forward(self, x): return x  # compiled: likely
+class C(nn.Module):
+    def forward(self, x): return x  # compiled: likely
+class D(nn.Module):
+    def forward(self, x): return x  # compiled: likely
+class E(nn.Module):
+    def forward(self, x): return x  # compiled: likely
+class F(nn.Module):
+    def forward(self, x): return x  # compiled: likely
+# file: main.py
+from hydra.utils import instantiate
+def main(cfg): compiled = torch.compile(instantiate(cfg.model))
+# file: conf/model/a.yaml
+_target_: parts.A
+# file: conf/model/b.yaml
+_target_: parts.B
+# file: conf/model/c.yaml
+_target_: parts.C
+# file: conf/model/d.yaml
+_target_: parts.D
+# file: conf/model/e.yaml
+_target_: parts.E
+# file: conf/model/f.yaml
+_target_: parts.F
+# file: conf/data/folder.yaml
+_target_: parts.Folder
+root: data
+
+# %% a model that is called is found among models that have steps alone
+# file: parts.py
+class Folder:
+    def __init__(self, root): self.root = root
+class Trained(nn.Module):
+    def forward(self, x): return x  # compiled: likely
+class A(nn.Module):
+    def training_step(self, x): return x
+class B(nn.Module):
+    def training_step(self, x): return x
+class C(nn.Module):
+    def training_step(self, x): return x
+class D(nn.Module):
+    def training_step(self, x): return x
+class E(nn.Module):
+    def training_step(self, x): return x
+# file: main.py
+from hydra.utils import instantiate
+def main(cfg): compiled = torch.compile(instantiate(cfg.model))
+# file: conf/model/trained.yaml
+_target_: parts.Trained
+# file: conf/model/a.yaml
+_target_: parts.A
+# file: conf/model/b.yaml
+_target_: parts.B
+# file: conf/model/c.yaml
+_target_: parts.C
+# file: conf/model/d.yaml
+_target_: parts.D
+# file: conf/model/e.yaml
+_target_: parts.E
