@@ -11,7 +11,7 @@ from itertools import islice
 from dynamo_lint.breaks.frames import NOT_AT_FIRST
 from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import MODULE_KEY, Attribute
-from dynamo_lint.interpreter.guards import GraphBreak, Recompile, Stale
+from dynamo_lint.interpreter.guards import GraphBreak, Guard, Recompile, Stale
 from dynamo_lint.interpreter.model import (
     PLAIN,
     UNKNOWN,
@@ -25,12 +25,13 @@ from dynamo_lint.interpreter.model import (
     Met,
     Object,
     Site,
+    Source,
     guarded_part,
 )
 from dynamo_lint.interpreter.splits import Splits
 from dynamo_lint.interpreter.stage import Failing
 from dynamo_lint.interpreter.statements import Runner
-from dynamo_lint.models.drivers import MODULES, NAMES
+from dynamo_lint.models.drivers import DEFAULTS, MODULES, NAMES
 from dynamo_lint.program.files import in_tests, is_for_tests, is_rehearsal
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
@@ -52,6 +53,22 @@ _ENOUGH = 3
 """Assignments after which a guard on the value would have failed."""
 _CALLS = 12
 """Calls that are made of what a probe gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Specialised:
+    """State that compiled code was specialised for."""
+
+    unit: str
+    """Identity of the compiled function."""
+    keys: tuple[Key, ...]
+    """Its names in the tables, the nearest first; for an argument itself that of the parameter."""
+    of_argument: bool
+    """It is an argument itself."""
+    checks: frozenset[str]
+    """What of it the versions check, as `Guard.what` has it; nothing if filters drop all of it."""
+    known: bool
+    """It is known in all calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +112,10 @@ class Run:
     """The functions that it calls."""
     pinned: tuple[FixedSize, ...] = ()
     """The sizes that must be dynamic, and meet layers that fix them."""
+    specialised: tuple[Specialised, ...] = ()
+    """The state that compiled code was specialised for."""
+    modes: frozenset[tuple[str, str, tuple[str, ...]]] = frozenset()
+    """By compiled function the modes that had another value than at the start, and their values in order."""
 
 
 def runs(tables: Tables) -> tuple[Run, ...]:
@@ -151,7 +172,35 @@ def _runs(tables: Tables) -> Iterator[Run]:
             whole,
             stage.entered,
             tuple(stage.pinned.values()),
+            tuple(_specialised(stage)),
+            frozenset(_modes(stage)),
         )
+
+
+def _specialised(stage: Runner) -> Iterator[Specialised]:
+    """The state that each compiled function was specialised for."""
+    for cache in stage.caches.values():
+        by_source: dict[Source, list[Guard]] = {}
+        for guard in (guard for entry in cache.entries for guard in entry.guards):
+            by_source.setdefault(guard.source, []).append(guard)
+        for source, guards in by_source.items():
+            known = not any(one.doubt or one.expected is UNKNOWN for one in guards)
+            yield Specialised(
+                cache.unit,
+                cache.keys.get(source, ()),
+                source.root == "argument" and not source.steps,
+                frozenset(one.what for one in guards if not one.dropped),
+                known and source not in cache.unknown,
+            )
+
+
+def _modes(stage: Runner) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """By compiled function the modes that had another value than at the start, and all their values."""
+    for cache in stage.caches.values():
+        for mode in dict.fromkeys(mode for entry in cache.entries for mode in entry.modes):
+            values = cache.states(mode)
+            if any(value != DEFAULTS.get(mode) for value in values):
+                yield cache.unit, mode, tuple(map(str, values))
 
 
 def _interpreted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,7 +136,9 @@ def _judge(
     gathering = GrowingTables(READINGS)
     facts = read_facts(content, sources, effort, gathering.add)
     tables = gathering.tables
-    return with_deep_stack(lambda: _judge_facts(settings, facts, tables, watched, shipped, guards, notes))
+    return with_deep_stack(
+        lambda: _judge_facts(settings, facts, tables, watched, shipped, guards, notes, effort.go_on)
+    )
 
 
 def _judge_facts(
@@ -147,10 +149,11 @@ def _judge_facts(
     shipped: tuple[Home, ...],
     guards: frozenset[Identity] | None,
     notes: Recorder | None,
+    go_on: Callable[[], None],
 ) -> tuple[Verdict, Regions]:
     from dynamo_lint.regions.resolve import resolve
 
-    project, regions = resolve(facts, settings.region_options, notes, gathered)
+    project, regions = resolve(facts, settings.region_options, notes, gathered, go_on)
     raw, programs = _hazards(settings, project, regions, sources, shipped, guards)
     raw += _unresolved(regions)
     verdict = Verdict(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,9 @@ def _effort(question: Question, settings: Settings, progress: Progress | None) -
     os.chdir(question.folder)
     store = open_store(settings.folder, None, lambda _: None) if question.cached else None
     try:
-        yield Effort(store, 1, progress)
+        yield Effort(
+            store, 1, progress, go_on=(lambda: None) if progress is None else partial(progress, 1, 1)
+        )
     finally:
         if store is not None:
             store.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from dynamo_lint.dataclass import dataclass
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.guards import Guarded
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Constant, Display, Expr, Name
@@ -42,6 +42,8 @@ class GuardedRead:
     guarded: Guarded
     hot: CompiledFunction
     line: int
+    keys: frozenset[Key] = frozenset()
+    """Its keys in the tables: by the class that was asked, and by the one that declares it."""
 
 
 def guard_surface(tables: Tables) -> tuple[GuardedRead, ...]:
@@ -52,15 +54,17 @@ def guard_surface(tables: Tables) -> tuple[GuardedRead, ...]:
     }
     for hot in tables.regions.hot:
         targets = list(dict.fromkeys(tables.regions.entries[number].target for number in hot.entries))
-        for line, guarded in _of_function(tables, hot, written):
+        for line, (kind, name, type_, places, writers, keys) in _of_function(tables, hot, written):
             for target in targets:
-                one = Guarded(target, *guarded)
-                found.setdefault(one.identity, GuardedRead(one, hot, line))
+                one = Guarded(target, kind, name, type_, places, writers)
+                known = found.setdefault(one.identity, GuardedRead(one, hot, line))
+                if not keys <= known.keys:
+                    found[one.identity] = replace(known, keys=known.keys | keys)
     return tuple(found[identity] for identity in sorted(found))
 
 
-_Row = tuple[str, str, str, tuple[str, ...], str]
-"""What it is, its name, its type, where it is set, and who writes it."""
+_Row = tuple[str, str, str, tuple[str, ...], str, frozenset[Key]]
+"""What it is, its name, its type, where it is set, who writes it, and its keys."""
 
 
 def _of_function(tables: Tables, hot: CompiledFunction, written: set[Key]) -> Iterator[tuple[int, _Row]]:
@@ -86,7 +90,7 @@ def _of_function(tables: Tables, hot: CompiledFunction, written: set[Key]) -> It
                 yield from ((line, row) for row in _attribute(tables, hot, asked, written))
             case ast.Call() | ast.Subscript() | ast.Compare():
                 if variable := _variable(node):
-                    yield line, ("environment", variable, "str", (), "outside")
+                    yield line, ("environment", variable, "str", (), "outside", frozenset())
 
 
 def _attribute(
@@ -104,7 +108,9 @@ def _attribute(
         home = initial.declared_in(key)
         first = [one for one in outside if one.initial] or list(outside)
         places = tuple(dict.fromkeys(f"{one.path}:{one.line}" for one in first))
-        yield "attribute", f"{home.name}.{node.attr}", kind, places, _writers(initial, key, outside, written)
+        writers = _writers(initial, key, outside, written)
+        keys = frozenset({key, Key(home, node.attr)})
+        yield "attribute", f"{home.name}.{node.attr}", kind, places, writers, keys
 
 
 def _owners(tables: Tables, hot: CompiledFunction, base: ast.expr) -> list[ClassRef]:
@@ -158,8 +164,16 @@ def _writers(initial: Initial, key: Key, outside: Iterable[Outside], written: se
     ]
     if hot or any(one.attribute == key.attribute and one.owner in line for one in written):
         return "compiled"
-    later = [one for one in outside if not one.initial]
+    later = [one for one in outside if not one.initial or _is_set_later(project, one.where)]
     return "outside" if later else "constructor" if any(True for _ in outside) else "nobody"
+
+
+def _is_set_later(project: Project, where: FunctionRef | None) -> bool:
+    """Whether a function is the setter of a property that other code than constructors sets."""
+    if where is None or not where.key.endswith("@setter"):
+        return False
+    name = where.key.removesuffix("@setter").rpartition(".")[2]
+    return any(one.key.rpartition(".")[2] not in SETUP for one, _ in project.stores_of(name))
 
 
 def _global(tables: Tables, hot: CompiledFunction, name: str, written: set[Key]) -> Iterator[_Row]:
@@ -187,7 +201,8 @@ def _global(tables: Tables, hot: CompiledFunction, name: str, written: set[Key])
     ]
     hot_functions = tables.initial.hot
     writers = "compiled" if any(one in hot_functions for one in inside) else "outside" if inside else "import"
-    yield "global", f"{module}:{name}", " or ".join(sorted(kinds)), places, writers
+    keys = frozenset({Key(ClassRef(home.path, MODULE_KEY), name)})
+    yield "global", f"{module}:{name}", " or ".join(sorted(kinds)), places, writers, keys
 
 
 def _of_value(value: Expr) -> str:
