@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from dynamo_lint.dataclass import dataclass, replace
@@ -11,7 +12,7 @@ from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Constant, Display, Expr, Name
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, File, FunctionRef
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.initial import SETUP, Initial
 from dynamo_lint.state.model import Key, Kind, Outside
@@ -49,9 +50,7 @@ class GuardedRead:
 def guard_surface(tables: Tables) -> tuple[GuardedRead, ...]:
     """The surface of all regions, in file order, each value once for each region."""
     found: dict[tuple[str, str, str, str], GuardedRead] = {}
-    written = {
-        state.key for state in (*tables.attributes, *tables.globals) if state.writes or state.mutations
-    }
+    written = _written(tables)
     for hot in tables.regions.hot:
         targets = list(dict.fromkeys(tables.regions.entries[number].target for number in hot.entries))
         for line, (kind, name, type_, places, writers, keys) in _of_function(tables, hot, written):
@@ -61,6 +60,20 @@ def guard_surface(tables: Tables) -> tuple[GuardedRead, ...]:
                 if not keys <= known.keys:
                     found[one.identity] = replace(known, keys=known.keys | keys)
     return tuple(found[identity] for identity in sorted(found))
+
+
+def guarded_reads(tables: Tables) -> dict[FunctionRef, int]:
+    """How many values of the surface each compiled function reads."""
+    written = _written(tables)
+    found: dict[FunctionRef, set[tuple[str, str]]] = defaultdict(set)
+    for hot in tables.regions.hot:
+        found[hot.function].update(row[:2] for _, row in _of_function(tables, hot, written))
+    return {function: len(values) for function, values in found.items() if values}
+
+
+def _written(tables: Tables) -> set[Key]:
+    """The state that compiled code writes."""
+    return {state.key for state in (*tables.attributes, *tables.globals) if state.writes or state.mutations}
 
 
 _Row = tuple[str, str, str, tuple[str, ...], str, frozenset[Key]]
@@ -186,7 +199,11 @@ def _global(tables: Tables, hot: CompiledFunction, name: str, written: set[Key])
     bindings = project.bindings_of(home).get(name, ())
     for binding in bindings:
         if isinstance(binding.value, ir.Import) and binding.value.name is not None:
-            paths = [path for path, one in project.files.items() if one.module == binding.value.module]
+            paths = [
+                one.path
+                for one in project.imported_modules(binding.value, home.path)
+                if isinstance(one, File)
+            ]
             if len(paths) == 1:
                 home, name = FunctionRef(paths[0], MODULE_KEY), binding.value.name
                 bindings = project.bindings_of(home).get(name, ())
@@ -196,9 +213,8 @@ def _global(tables: Tables, hot: CompiledFunction, name: str, written: set[Key])
         return
     places = tuple(dict.fromkeys(f"{home.path}:{one.line}" for one in bindings))
     module = project.files[home.path].module
-    inside = [
-        ref for ref in project.functions() if ref.path == home.path and name in project.function(ref).globals
-    ]
+    here = (FunctionRef(home.path, key) for key in project.files[home.path].functions)
+    inside = [ref for ref in here if name in project.function(ref).globals]
     hot_functions = tables.initial.hot
     writers = "compiled" if any(one in hot_functions for one in inside) else "outside" if inside else "import"
     keys = frozenset({Key(ClassRef(home.path, MODULE_KEY), name)})
