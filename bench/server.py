@@ -184,6 +184,7 @@ async def memory(edits: int) -> None:
             for count in (WARM, *[50] * ((edits - WARM) // 50)):
                 await judged_edits(client, folder, count, rng)
                 sizes.append(resident(client))
+                print(f"  {sizes[-1]:.0f} MB", file=sys.stderr, flush=True)
         print(f"memory of the server in MB, every 50 edits: {' '.join(f'{size:.0f}' for size in sizes)}")
 
 
