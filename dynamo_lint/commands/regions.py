@@ -137,9 +137,9 @@ def _state(
 ) -> str:
     """The account of the state that compiled code reads, with what `check` finds about it."""
     from dynamo_lint.render import state as render
+    from dynamo_lint.render.account import joined
     from dynamo_lint.run.check import check
-    from dynamo_lint.run.reading import read_content
-    from dynamo_lint.run.resolved import account_of
+    from dynamo_lint.run.resolved import reported_account
     from dynamo_lint.selectors import catalogue
 
     rows: list[Accounted] = []
@@ -147,12 +147,9 @@ def _state(
     for settings, found in ((group.settings, group.found) for group in groups):
         texts = sources.watched()
         with common.effort(settings, given) as means:
-            content = read_content(settings.region_comment, found, texts, means.store)
-            rows += (
-                one for one in account_of(settings, content, texts, means) if one.read[0] in found.reported
-            )
+            rows += reported_account(settings, found, texts, means)
             findings += check(settings, found, catalogue(), texts, effort=means).findings
-    made = render.joined(rows, findings)
+    made = joined(rows, findings)
     if output_format == "html":
         from dynamo_lint.render.html.state import page_of
 

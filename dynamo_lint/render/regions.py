@@ -11,6 +11,7 @@ from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
 from dynamo_lint.regions.options import CHOICE, ENTRY
+from dynamo_lint.render.account import WRITERS
 from dynamo_lint.render.json_format import SCHEMA_VERSION, cell_of, placed, skipped_object, unresolved_object
 from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.render.text import places_table
@@ -140,17 +141,6 @@ def _account(surface: Sequence[GuardedRead]) -> str:
     ]
     changed = f"{moving} may change between calls: written {', '.join(shares)}" if moving else "none changes"
     return f"{counted(len(values), 'value')} read, {len(values) - moving} set once; {changed}."
-
-
-WRITERS = {
-    "compiled": "compiled code",
-    "outside": "code outside",
-    "constructor": "its constructor alone",
-    "import": "no code after the import",
-    "nobody": "no code that is seen",
-    "caller": "its callers",
-}
-"""Who writes a value, in words."""
 
 
 def place(text: str) -> tuple[str, str]:

@@ -10,12 +10,13 @@ from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
 from dynamo_lint.config import Settings
 from dynamo_lint.dataclass import dataclass, replace
+from dynamo_lint.discovery import Discovered
 from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.recursion import with_deep_stack
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
 from dynamo_lint.regions.options import PROGRAM, Idle, RegionOptions
 from dynamo_lint.report import Compiled
-from dynamo_lint.run.reading import Content, Effort, read_facts
+from dynamo_lint.run.reading import Content, Effort, read_content, read_facts
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
@@ -71,6 +72,14 @@ def account_of(
     from dynamo_lint.interpreter.account import account
 
     return _from_tables(account, settings, content, sources, effort)
+
+
+def reported_account(
+    settings: Settings, found: Discovered, sources: Sources, effort: Effort
+) -> list[Accounted]:
+    """The account of a project, of the values that compiled code in the reported files reads first."""
+    content = read_content(settings.region_comment, found, sources, effort.store)
+    return [one for one in account_of(settings, content, sources, effort) if one.read[0] in found.reported]
 
 
 def _from_tables(

@@ -288,6 +288,14 @@ def test_the_account_is_told_in_lines_and_on_a_page(driven: Path, run: Run) -> N
     assert run("regions", "--output-format", "html")[0] == 2
 
 
+def test_the_page_of_check_counts_the_state_and_lists_what_may_change(driven: Path, run: Run) -> None:
+    code, page, _ = run("check", "--output-format", "html", "--no-cache", "--exit-zero")
+    assert code == 0
+    assert "5 values read, 3 never change, 2 changed between calls, 2 findings." in page
+    assert "attribute <code>Router.steps</code>" in page
+    assert "attribute <code>Router.top_k</code>" not in page
+
+
 def test_the_account_of_named_files_is_that_of_what_they_compile(driven: Path, run: Run) -> None:
     (driven / "other.py").write_text("x = 1\n")
     _, out, _ = run("regions", "--state", "other.py", "--no-cache")

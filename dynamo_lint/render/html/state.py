@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dynamo_lint.render.account import Account
 from dynamo_lint.render.html.page import page
-from dynamo_lint.render.regions import WRITERS, place
-from dynamo_lint.render.state import Account
+from dynamo_lint.render.regions import place
 from dynamo_lint.terminal import Look
 
 
@@ -19,7 +19,6 @@ def page_of(account: Account, look: Look) -> str:
         verdict=f"{account.summary}.",
         facts=tuple((name, f"{count[key]:,}") for name, key in facts),
         regions=tuple(account.by_region()),
-        writers=WRITERS,
         told=lambda path, line: look.place(path, int(line)),
         place=place,
     )
