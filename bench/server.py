@@ -101,7 +101,7 @@ async def equal(project: Path, count: int, rng: random.Random) -> int:
                 print(f"  wrong after edit {made} of {path.name}: {sorted(shown ^ fresh)[:4]}", flush=True)
             if not small:
                 path.write_text(before)
-            if made % 100 == 0:
+            if made % (100 if small else 5) == 0:
                 print(f"  {made} edits, {wrong} differ", file=sys.stderr, flush=True)
             document = types.TextDocumentIdentifier(path.as_uri())
             client.text_document_did_close(types.DidCloseTextDocumentParams(document))
