@@ -40,6 +40,8 @@ class Compiled:
     """The files of those functions."""
     names: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
     """Path and key of each function: some may be compiled by what several configurations govern."""
+    reads: Mapping[tuple[str, str], int] = field(default_factory=dict, compare=False)
+    """By path and key, how many values each compiled function of the project reads that Dynamo guards on."""
 
 
 @dataclass(frozen=True, slots=True)

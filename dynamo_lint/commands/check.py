@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dynamo_lint.discovery import Discovered
     from dynamo_lint.older import Older
     from dynamo_lint.patch import Patch
+    from dynamo_lint.render.account import Account
     from dynamo_lint.report import Report
     from dynamo_lint.run.inputs import Group
     from dynamo_lint.run.reading import Effort
@@ -207,8 +208,10 @@ def check(
                     say(sentence)
             return None
         report = _told(runs, sources)
+        wanted = any(one.format == "html" for one in outputs)
+        account = _account(runs, report, sources) if wanted and report.compiled.functions else None
     for one in outputs:
-        output.present(report, sources, settings, color, one, statistics, context)
+        output.present(report, sources, settings, color, one, statistics, context, account)
     if not quiet:
         output.conclude(report, settings, color, outputs[-1])
     if report.lacks_entries:
@@ -216,6 +219,17 @@ def check(
     if report.fails and not exit_zero:
         raise click.exceptions.Exit(EXIT_FINDINGS)
     return None
+
+
+def _account(runs: Sequence[_Run], report: Report, sources: Sources) -> Account:
+    """The state that compiled code reads, with the findings about it: what a page shows beside these."""
+    from dynamo_lint.render.account import joined
+    from dynamo_lint.run.resolved import reported_account
+
+    rows = [
+        one for run in runs for one in reported_account(run.settings, run.found, sources.watched(), run.means)
+    ]
+    return joined(rows, report.findings)
 
 
 def _check_formats(outputs: Sequence[Output], statistics: bool, context: bool) -> None:

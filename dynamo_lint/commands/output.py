@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,6 +25,9 @@ from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look, clean, look_on, no_cell
 from dynamo_lint.trouble import ReaderLeft, Trouble, say
+
+if TYPE_CHECKING:
+    from dynamo_lint.render.account import Account
 
 FOR_PEOPLE = ("full", "concise", "grouped")
 """The formats that have colours, and counts instead of findings on request."""
@@ -65,13 +69,14 @@ def present(
     output: Output,
     statistics: bool = False,
     context: bool = False,
+    account: Account | None = None,
 ) -> None:
     """Print the findings, or their counts, or write them to a file."""
     from dynamo_lint.render import formats
 
     look = look_at(report.root, color, output.file, sources=sources)
     least = min((one.least_confidence for one in settings), key=CONFIDENCES.index)
-    view = formats.View(look, sources, repository(report.root), least, context)
+    view = formats.View(look, sources, repository(report.root), least, context, account)
     name = "statistics" if statistics else output.format
     deliver(formats.render(name, report, view), output.file)
     if output.format == "github":

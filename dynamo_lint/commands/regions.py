@@ -18,7 +18,9 @@ from dynamo_lint.trouble import Trouble
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dynamo_lint.findings import Finding
     from dynamo_lint.index.ir import FileFacts
+    from dynamo_lint.interpreter.account import Accounted
     from dynamo_lint.regions.model import CompiledFunction, Regions
     from dynamo_lint.run.inputs import Group
     from dynamo_lint.sources import Sources
@@ -31,9 +33,10 @@ if TYPE_CHECKING:
 @common.region_options
 @common.file_options
 @common.output_option("--why", metavar="NAME", help="Print why a function is compiled, or why it is not.")
-@common.output_option("--guards", is_flag=True, help="Print the Python values that compiled code reads.")
+@common.output_option("--guards", is_flag=True, help="Print the Python values that it reads.")
 @common.output_option("--update", is_flag=True, help="Write them to the contract's `guard-surface`.")
-@common.output_format_option("text", "json", metavar=None)
+@common.output_option("--state", is_flag=True, help="Print which of them change between calls.")
+@common.output_format_option("text", "json", "html", metavar=None)
 @common.color_option
 @common.effort_options
 def regions(
@@ -41,6 +44,7 @@ def regions(
     why: str | None,
     guards: bool,
     update: bool,
+    state: bool,
     output_format: str,
     color: str,
     **given: Any,
@@ -50,6 +54,8 @@ def regions(
     from dynamo_lint.render import regions as render
     from dynamo_lint.sources import Sources
 
+    if output_format == "html" and not state:
+        raise click.UsageError("regions has a page of its state only: add --state")
     groups = common.prepare_groups(paths, given).groups
     first = groups[0]
     surface = first.settings.contract.guard_surface
@@ -69,6 +75,8 @@ def regions(
             one for group, some in read for one in some if one.hot.function.path in group.found.reported
         ]
         return deliver(render.render_guards(shown_here, look, output_format), None)
+    if state:
+        return deliver(_state(groups, sources, given, look, output_format), None)
     if why is not None:
         return deliver(_evidence(why, groups, sources, given, look), None)
     parts = [_part(group, sources.watched(), given) for group in groups]
@@ -122,6 +130,31 @@ def _guards(group: Group, sources: Sources, given: dict[str, Any]) -> Sequence[G
     with common.effort(group.settings, given) as means:
         content = read_content(group.settings.region_comment, group.found, sources, means.store)
         return surface_of(group.settings, content, sources, means)
+
+
+def _state(
+    groups: Sequence[Group], sources: Sources, given: dict[str, Any], look: Look, output_format: str
+) -> str:
+    """The account of the state that compiled code reads, with what `check` finds about it."""
+    from dynamo_lint.render import state as render
+    from dynamo_lint.render.account import joined
+    from dynamo_lint.run.check import check
+    from dynamo_lint.run.resolved import reported_account
+    from dynamo_lint.selectors import catalogue
+
+    rows: list[Accounted] = []
+    findings: list[Finding] = []
+    for settings, found in ((group.settings, group.found) for group in groups):
+        texts = sources.watched()
+        with common.effort(settings, given) as means:
+            rows += reported_account(settings, found, texts, means)
+            findings += check(settings, found, catalogue(), texts, effort=means).findings
+    made = joined(rows, findings)
+    if output_format == "html":
+        from dynamo_lint.render.html.state import page_of
+
+        return page_of(made, look)
+    return render.document(made) if output_format == "json" else render.text(made, look)
 
 
 def _update(file: Path, surface: Sequence[GuardedRead], root: Path) -> None:

@@ -1,9 +1,8 @@
-"""The functions that are interpreted: those above all that compiles, or calls what is compiled."""
+"""The runs of the programs of a project, and of compiled code that none of them calls."""
 
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -11,7 +10,7 @@ from itertools import islice
 
 from dynamo_lint.breaks.frames import NOT_AT_FIRST
 from dynamo_lint.dataclass import dataclass, field, replace
-from dynamo_lint.index.ir import MODULE_KEY, Attribute, Constant
+from dynamo_lint.index.ir import MODULE_KEY, Constant
 from dynamo_lint.interpreter.guards import GraphBreak, Recompile, Stale
 from dynamo_lint.interpreter.model import (
     PLAIN,
@@ -28,19 +27,18 @@ from dynamo_lint.interpreter.model import (
     Site,
     guarded_part,
 )
+from dynamo_lint.interpreter.programs import programs
 from dynamo_lint.interpreter.splits import Splits
 from dynamo_lint.interpreter.stage import Compiled, Failing
 from dynamo_lint.interpreter.statements import Runner
-from dynamo_lint.models.drivers import MODULES, NAMES
-from dynamo_lint.program.files import in_tests, is_for_tests, is_rehearsal
+from dynamo_lint.program.files import in_tests, is_rehearsal
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef
+from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
 from dynamo_lint.regions.boundaries import Disabling
 from dynamo_lint.regions.model import CompiledFunction, Unresolved
 from dynamo_lint.regions.options import PROGRAM, RegionOptions
 from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
-from dynamo_lint.values.points_to import points_to_of
 
 _MOST = 400
 """Functions interpreted in one project."""
@@ -60,31 +58,47 @@ _CALLS = 12
 
 
 @dataclass(frozen=True, slots=True)
+class Specialised:
+    """State that compiled code was specialised for."""
+
+    unit: str
+    """Identity of the compiled function."""
+    keys: tuple[Key, ...]
+    """Its names in the tables, the nearest first; for an argument itself that of the parameter."""
+    of_argument: bool
+    """It is an argument itself."""
+    checks: frozenset[str]
+    """What of it the versions check, as `Guard.what` has it; nothing if filters drop all of it."""
+    known: bool
+    """It is known in all calls."""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """The events of one program, from a function that nothing else calls."""
 
     root: FunctionRef
-    met: tuple[Met, ...]
+    met: tuple[Met, ...] = ()
     """The compiled calls in order."""
-    recompiles: tuple[Recompile, ...]
-    stale: tuple[Stale, ...]
-    skipped: tuple[Recompile, ...]
+    recompiles: tuple[Recompile, ...] = ()
+    stale: tuple[Stale, ...] = ()
+    skipped: tuple[Recompile, ...] = ()
     """Those that a stance suppressed, which skips guards."""
-    idle: frozenset[tuple[str, int]]
+    idle: frozenset[tuple[str, int]] = frozenset()
     """The lines of compiled code that assign known values on which no guard ever fails, and those that always
     pass the same values to compiled code."""
-    calls: Mapping[str, int]
+    calls: Mapping[str, int] = field(default_factory=Counter)
     """How often each compiled function was called."""
-    alike: frozenset[tuple[str, Key]]
+    alike: frozenset[tuple[str, Key]] = frozenset()
     """By compiled function, the attributes that are the same in all instances that were called."""
-    versions: Mapping[tuple[str, Key], int]
+    versions: Mapping[tuple[str, Key], int] = field(default_factory=dict)
     """By compiled function and state that it reads, the versions that it has for that; only what is known in
     all calls, and only if the program is known to its end."""
-    assigned: frozenset[tuple[str, int]]
+    assigned: frozenset[tuple[str, int]] = frozenset()
     """The lines whose assignments are all known."""
-    tried: bool
+    tried: bool = False
     """It is a test."""
-    cuts: tuple[Cut, ...]
+    cuts: tuple[Cut, ...] = ()
     """What was given up, in order."""
     breaks: tuple[GraphBreak, ...] = ()
     """The lines at which graphs end."""
@@ -102,6 +116,10 @@ class Run:
     """The sizes that must be dynamic, and meet layers that fix them."""
     presumed: bool = False
     """No program makes these calls."""
+    specialised: tuple[Specialised, ...] = ()
+    """The state that compiled code was specialised for."""
+    modes: frozenset[tuple[str, str, tuple[str, ...]]] = frozenset()
+    """By compiled function the modes that had another value than at the start, and their values in order."""
 
 
 def runs(tables: Tables) -> tuple[Run, ...]:
@@ -114,7 +132,7 @@ def runs(tables: Tables) -> tuple[Run, ...]:
 
 def _runs(tables: Tables) -> Iterator[Run]:
     failing, disabled = _failing(tables), _disabled(tables.project)
-    roots = _roots(tables)
+    roots = programs(tables)
     waiting, done, ran = [*roots], set[FunctionRef](), set[FunctionRef]()
     steps = 0
     for number in range(len(roots)):
@@ -154,28 +172,55 @@ def _account(stage: Runner, root: FunctionRef) -> Run:
     alike = _alike(stage) if shown and not behind else frozenset()
     assigned = frozenset(place for place, known in stage.stored.items() if known)
     versions = _versions(stage) if whole else {}
-    cuts, breaks = tuple(stage.cuts.values()), tuple(stage.breaks.values())
-    changes = tuple(stage.recompiles), tuple(stage.stale), tuple(stage.skipped)
-    weakened = stage.cut_at is not None
     return Run(
         root,
-        met,
-        *changes,
-        idle,
-        calls,
-        alike,
-        versions,
-        assigned,
-        tried,
-        cuts,
-        breaks,
-        stage.made,
-        weakened,
-        frozenset((where.id, line) for where, line in stage.ran),
-        whole,
-        stage.entered,
-        tuple(stage.pinned.values()),
+        met=met,
+        recompiles=tuple(stage.recompiles),
+        stale=tuple(stage.stale),
+        skipped=tuple(stage.skipped),
+        idle=idle,
+        calls=calls,
+        alike=alike,
+        versions=versions,
+        assigned=assigned,
+        tried=tried,
+        cuts=tuple(stage.cuts.values()),
+        breaks=tuple(stage.breaks.values()),
+        made=stage.made,
+        weakened=stage.cut_at is not None,
+        ran=frozenset((where.id, line) for where, line in stage.ran),
+        whole=whole,
+        begun=stage.entered,
+        pinned=tuple(stage.pinned.values()),
+        specialised=tuple(_specialised(stage)),
+        modes=frozenset(_modes(stage)),
     )
+
+
+def _specialised(stage: Runner) -> Iterator[Specialised]:
+    """The state that each compiled function was specialised for."""
+    for cache in stage.caches.values():
+        by_source: dict[Source, list[Guard]] = {}
+        for guard in (guard for entry in cache.entries for guard in entry.guards):
+            by_source.setdefault(guard.source, []).append(guard)
+        for source, guards in by_source.items():
+            known = not any(one.doubt or one.expected is UNKNOWN for one in guards)
+            yield Specialised(
+                cache.unit,
+                cache.keys.get(source, ()),
+                source.root == "argument" and not source.steps,
+                frozenset(one.what for one in guards if not one.dropped),
+                known and source not in cache.unknown,
+            )
+
+
+def _modes(stage: Runner) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """By compiled function the modes that had another value than at the start, and all their values."""
+    for cache in stage.caches.values():
+        for mode in dict.fromkeys(mode for entry in cache.entries for mode in entry.modes):
+            values = cache.states(mode)
+            if any(value != DEFAULTS.get(mode) for value in values):
+                yield cache.unit, mode, tuple(map(str, values))
 
 
 def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
@@ -183,21 +228,13 @@ def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
     doubted = [replace(one, doubt=True) for one in stage.recompiles]
     return Run(
         hot.function,
-        (),
-        tuple(_of_changes(one) for one in doubted),
-        (),
-        (),
-        frozenset(),
-        Counter(),
-        frozenset(),
-        {},
-        frozenset(),
-        True,
-        (),
-        tuple(replace(one, doubt=True) for one in stage.breaks.values()),
+        recompiles=tuple(_of_changes(one) for one in doubted),
+        tried=True,
+        breaks=tuple(replace(one, doubt=True) for one in stage.breaks.values()),
         weakened=True,
         ran=frozenset((where.id, line) for where, line in stage.ran),
         presumed=True,
+        specialised=tuple(_specialised(stage)),
     )
 
 
@@ -245,8 +282,7 @@ def _not_begun(tables: Tables, root: FunctionRef) -> Run:
     line = max(tables.project.function(root).line, 1)
     site = Site(root, ast.Pass(lineno=line, col_offset=0, end_lineno=line, end_col_offset=0))
     cuts = (Cut(site, f"a program behind others that took {_STEPS:,} steps"),)
-    nothing: frozenset[tuple[str, int]] = frozenset()
-    return Run(root, (), (), (), (), nothing, {}, frozenset(), {}, nothing, in_tests(root.path), cuts)
+    return Run(root, tried=in_tests(root.path), cuts=cuts)
 
 
 def unfollowed(tables: Tables) -> Iterator[Unresolved]:
@@ -398,77 +434,6 @@ def _options(stage: Runner, root: FunctionRef) -> dict[str, object]:
     parameters = stage.project.function(root).parameters
     named = (one for one in parameters if one.kind in {"positional", "keyword"})
     return {one.name: UNKNOWN for one in named if one.default in (Constant(False), Constant(True))}
-
-
-def _roots(tables: Tables) -> dict[FunctionRef, set[FunctionRef]]:
-    """The programs that lead to what compiles something, each with that: files first, for what they call
-    runs with them, and tests last."""
-    found: dict[FunctionRef, set[FunctionRef]] = {}
-    callers: dict[FunctionRef, list[FunctionRef]] = {}
-    for seed in dict.fromkeys(_seeds(tables)):
-        pending, seen = [seed], {seed}
-        while pending:
-            function = pending.pop()
-            if function not in callers:
-                callers[function] = _callers(tables.project, function)
-            pending += (one for one in callers[function] if one not in seen)
-            seen.update(callers[function])
-            if not callers[function]:
-                found.setdefault(function, set()).add(seed)
-    in_order = sorted(
-        tables.project.in_order(found), key=lambda one: (in_tests(one.path), one.key != MODULE_KEY)
-    )
-    return {root: found[root] for root in in_order}
-
-
-def _callers(project: Project, function: FunctionRef) -> list[FunctionRef]:
-    """The functions that run a function, or make what does."""
-    calls = points_to_of(project).call_sites(function) if function.key != MODULE_KEY else ()
-    callers = [
-        one.function
-        for one, _ in calls
-        if one.function != function and not is_for_tests(one.function.path, function.path)
-    ]
-    outer = project.function(function).outer
-    if "<locals>" in function.key and outer is not None:
-        callers.append(FunctionRef(function.path, outer))
-    owner = project.owner(function)
-    if not callers and owner is not None:  # whoever makes its object may call it
-        callers = [one for one in _users(project, owner) if one != function]
-    return callers
-
-
-def _seeds(tables: Tables) -> Iterator[FunctionRef]:
-    """The functions that compile something, or call what a decorator compiles."""
-    project = tables.project
-    lines: dict[str, set[int]] = {}
-    for entry in tables.regions.entries:
-        lines.setdefault(entry.path, set()).add(entry.line)
-    for path, at in lines.items():
-        in_order = sorted(at)
-        for key, function in project.files[path].functions.items() if path in project.files else ():
-            if any(site.call.line in at for site in function.calls) and (
-                key == MODULE_KEY
-                or bisect_left(in_order, function.first_line) < bisect_right(in_order, function.end_line)
-            ):
-                yield FunctionRef(path, key)
-    for name in sorted({"compile", "optimize", *project.aliases_of("compile")}):
-        for where, site in project.calls_of(name):
-            symbols = project.symbols(site.call.function, where.path, where.key)
-            outside = [one.dotted for one in symbols if isinstance(one, ExternalSymbol)]
-            of_torch = any(one in NAMES["compile"] or one.startswith(MODULES) for one in outside)
-            if of_torch or (isinstance(site.call.function, Attribute) and not outside):
-                yield where
-        for ref, _ in project.decorated_with(name):
-            yield from _users(project, ref)
-    for ref, _ in project.decorated_with("partial"):
-        yield from _users(project, ref)
-
-
-def _users(project: Project, ref: FunctionRef | ClassRef) -> Iterator[FunctionRef]:
-    name = ref.key.rpartition(".")[2]
-    owner = project.owner(ref) if isinstance(ref, FunctionRef) else None
-    yield from (where for where, _ in project.calls_of(owner.name if owner is not None else name))
 
 
 def _disabled(project: Project) -> dict[FunctionRef | ClassRef, str]:

@@ -127,6 +127,8 @@ def _of_method(tensor: Tensor, name: str, arguments: Sequence[object]) -> object
             return Tensor(_repeated(tensor.shape, _dims(arguments)))
         case "size", _ if tensor.shape is not None:
             return _at(tensor.shape, arguments[0]) if arguments else tensor.shape
+        case "size", _:
+            return UNKNOWN
         case ("narrow", _) if len(arguments) == 3 and tensor.shape is not None:
             axis, length = arguments[0], arguments[2]
             return Tensor(

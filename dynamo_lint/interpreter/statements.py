@@ -774,7 +774,7 @@ def _catches(handler: ast.ExceptHandler, names: frozenset[str]) -> bool:
     return not _names(handler).isdisjoint({*names, ""})
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def _turns(loop: ast.For | ast.AsyncFor) -> tuple[int, ...]:
     """The rounds at which tests in a loop on what it counts may come out otherwise, and those behind."""
     names = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}

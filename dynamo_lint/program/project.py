@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -56,7 +56,10 @@ class Project:
         files: Mapping[str, FileFacts],
         notes: Recorder | None = None,
         gathered: FilledTables = NO_TABLES,
+        go_on: Callable[[], None] = lambda: None,
     ) -> None:
+        self.go_on = go_on
+        """Is called again and again by whoever asks, and raises what ends the analysis."""
         notes = notes or Recorder(wanted=False)
         self.files = _noted_files(files, notes) if notes.wanted else files
         self.memo: dict[object, object] = {}
@@ -116,6 +119,7 @@ class Project:
 
     def function(self, ref: FunctionRef) -> Function:
         """The facts of a function."""
+        self.go_on()
         return self.files[ref.path].functions[ref.key]
 
     def class_(self, ref: ClassRef) -> Class:

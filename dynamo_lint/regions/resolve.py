@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from dynamo_lint.evaluation import attributes, expressions, parameters, reaching_definitions
@@ -40,13 +40,15 @@ def resolve(
     options: RegionOptions,
     notes: Recorder | None = None,
     gathered: FilledTables = NO_TABLES,
+    go_on: Callable[[], None] = lambda: None,
 ) -> tuple[Project, Regions]:
     """Link the facts by path and find every hot function.
 
     The project is returned too: later stages ask it what names and attributes mean, and what is asked of
     facts is noted in `notes`. `gathered` are the tables by name as far as somebody has filled them already.
+    `go_on` is called while this and later stages are under way: it may raise what ends them.
     """
-    project = Project(files, notes, gathered)
+    project = Project(files, notes, gathered, go_on)
     project.memo[PointsTo] = PointsTo(project, ANSWERS, guesses=options.guesses)
     found, unresolved, skipped = find_entries(project, options)
     declared, comments, unknown = declared_entries(project, options)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding
@@ -13,6 +14,9 @@ from dynamo_lint.render.prose import explained
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
 from dynamo_lint.terminal import Look
+
+if TYPE_CHECKING:
+    from dynamo_lint.render.account import Account
 
 _FUNCTIONS = {
     "full": "text.full",
@@ -42,6 +46,8 @@ class View:
     min_confidence: str = "likely"
     context: bool = False
     """The source lines of findings are wanted."""
+    account: Account | None = None
+    """The state that compiled code reads, for a page."""
 
     def path(self, path: str) -> str:
         """A path of the report as a CI service wants it: POSIX, relative to the checkout."""

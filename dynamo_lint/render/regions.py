@@ -11,6 +11,7 @@ from dynamo_lint.lintrules import advice
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
 from dynamo_lint.regions.options import CHOICE, ENTRY
+from dynamo_lint.render.account import WRITERS
 from dynamo_lint.render.json_format import SCHEMA_VERSION, cell_of, placed, skipped_object, unresolved_object
 from dynamo_lint.render.prose import json_text, picked
 from dynamo_lint.render.text import places_table
@@ -103,7 +104,7 @@ def render_guards(surface: Sequence[GuardedRead], look: Look, output_format: str
                 "kind": one.guarded.kind,
                 "name": one.guarded.name,
                 "type": one.guarded.type,
-                "set": [{"path": path, "line": int(line)} for path, line in map(_place, one.guarded.places)],
+                "set": [{"path": path, "line": int(line)} for path, line in map(place, one.guarded.places)],
                 "writers": one.guarded.writers,
                 "read": {"path": one.hot.function.path, "line": one.line},
             }
@@ -120,11 +121,11 @@ def render_guards(surface: Sequence[GuardedRead], look: Look, output_format: str
             lines += [""] if lines else []
             lines.append(look.line(look.paint(clean(guarded.region), bold=True)))
             region = guarded.region
-        set_at = ", ".join(look.place(path, int(line)) for path, line in map(_place, guarded.places))
+        set_at = ", ".join(look.place(path, int(line)) for path, line in map(place, guarded.places))
         told = f"{guarded.kind} {clean(guarded.name)}: {guarded.type}"
         told += f", set at {set_at}" if set_at else ""
         told += (
-            f", written by {_WRITERS[guarded.writers]}; read at {look.place(one.hot.function.path, one.line)}"
+            f", written by {WRITERS[guarded.writers]}; read at {look.place(one.hot.function.path, one.line)}"
         )
         lines.append(look.line(told, "    ", "      "))
     return "\n".join([*lines, "", look.line(_account(surface))]) + "\n"
@@ -136,22 +137,14 @@ def _account(surface: Sequence[GuardedRead]) -> str:
     count = Counter(values.values())
     moving = count["compiled"] + count["outside"]
     shares = [
-        f"{count[writers]} by {_WRITERS[writers]}" for writers in ("compiled", "outside") if count[writers]
+        f"{count[writers]} by {WRITERS[writers]}" for writers in ("compiled", "outside") if count[writers]
     ]
     changed = f"{moving} may change between calls: written {', '.join(shares)}" if moving else "none changes"
     return f"{counted(len(values), 'value')} read, {len(values) - moving} set once; {changed}."
 
 
-_WRITERS = {
-    "compiled": "compiled code",
-    "outside": "code outside",
-    "constructor": "its constructor alone",
-    "import": "no code after the import",
-    "nobody": "no code that is seen",
-}
-
-
-def _place(text: str) -> tuple[str, str]:
+def place(text: str) -> tuple[str, str]:
+    """File and line of a place that is told as `path:line`."""
     path, _, line = text.rpartition(":")
     return path, line
 

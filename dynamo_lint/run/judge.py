@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from dynamo_lint.program.tables import FilledTables
     from dynamo_lint.regions.model import Regions, Unresolved
 
+Reads = Mapping["FunctionRef", int]
+"""How many guarded values each compiled function reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -60,8 +63,8 @@ def _project_verdict(
     guards = accepted_guards(settings, found.root)
     store = effort.store
     if store is None:
-        verdict, regions = _judge(settings, content, sources, sources, effort, shipped, guards)
-        return verdict, _reach(regions)
+        verdict, regions, reads = _judge(settings, content, sources, sources, effort, shipped, guards)
+        return verdict, _reach(regions, reads)
     circumstances = (
         settings.region_options,
         settings.torch_version,
@@ -84,9 +87,9 @@ def _project_verdict(
     if kept is not None:
         return kept
     watched, notes = sources.watched(), Recorder()
-    verdict, regions = _judge(settings, content, sources, watched, effort, shipped, guards, notes)
+    verdict, regions, reads = _judge(settings, content, sources, watched, effort, shipped, guards, notes)
     resolved.keep(store, content, settings.region_options, regions)
-    reach = _reach(regions)
+    reach = _reach(regions, reads)
     packed = Codec(Reach).encode(reach)
     place = key("reach", packed)
     store.save_new([(place, packed)])
@@ -128,7 +131,7 @@ def _judge(
     shipped: tuple[Home, ...],
     guards: frozenset[Identity] | None,
     notes: Recorder | None = None,
-) -> tuple[Verdict, Regions]:
+) -> tuple[Verdict, Regions, Reads]:
     """Judge everything; what is asked of facts is put into `notes`, and `watched` is asked for text then."""
     # Late, like all that a cached run never needs.
     from dynamo_lint.program.tables import READINGS, GrowingTables
@@ -136,7 +139,9 @@ def _judge(
     gathering = GrowingTables(READINGS)
     facts = read_facts(content, sources, effort, gathering.add)
     tables = gathering.tables
-    return with_deep_stack(lambda: _judge_facts(settings, facts, tables, watched, shipped, guards, notes))
+    return with_deep_stack(
+        lambda: _judge_facts(settings, facts, tables, watched, shipped, guards, notes, effort.go_on)
+    )
 
 
 def _judge_facts(
@@ -147,11 +152,12 @@ def _judge_facts(
     shipped: tuple[Home, ...],
     guards: frozenset[Identity] | None,
     notes: Recorder | None,
-) -> tuple[Verdict, Regions]:
+    go_on: Callable[[], None],
+) -> tuple[Verdict, Regions, Reads]:
     from dynamo_lint.regions.resolve import resolve
 
-    project, regions = resolve(facts, settings.region_options, notes, gathered)
-    raw, programs = _hazards(settings, project, regions, sources, shipped, guards)
+    project, regions = resolve(facts, settings.region_options, notes, gathered, go_on)
+    raw, programs, reads = _hazards(settings, project, regions, sources, shipped, guards)
     raw += _unresolved(regions)
     verdict = Verdict(
         findings=tuple(with_fingerprints(raw)),
@@ -164,17 +170,18 @@ def _judge_facts(
         skipped=tuple(Site(site.path, site.line, site.expression, site.why) for site in regions.skipped),
         idle=regions.idle,
     )
-    return verdict, regions
+    return verdict, regions, reads
 
 
-def _reach(regions: Regions) -> Reach:
-    """Which functions each entry makes hot."""
+def _reach(regions: Regions, reads: Reads) -> Reach:
+    """Which functions each entry makes hot, and how much state each of them reads."""
     groups: dict[tuple[int, ...], dict[tuple[str, str], None]] = {}
     for hot in regions.hot:
         groups.setdefault(hot.entries, {})[hot.function.path, hot.function.key] = None
     return Reach(
         tuple(entry.path for entry in regions.entries),
         tuple(Group(entries, tuple(functions)) for entries, functions in groups.items()),
+        tuple((ref.path, ref.key, count) for ref, count in reads.items()),
     )
 
 
@@ -185,8 +192,8 @@ def _hazards(
     sources: Sources,
     shipped: tuple[Home, ...],
     guards: frozenset[Identity] | None,
-) -> tuple[list[Finding], list[Unresolved]]:
-    """The findings of the rules, and the programs that were not followed to their end."""
+) -> tuple[list[Finding], list[Unresolved], Reads]:
+    """The findings of the rules, the programs that were not followed to their end, and what is read."""
     from dynamo_lint.state.captured import records
     from dynamo_lint.state.environment_writes import environment_writes
     from dynamo_lint.state.late_caches import late_caches
@@ -202,13 +209,14 @@ def _hazards(
         or any(True for _ in late_caches(project))
     )
     if not judged:
-        return [], []
+        return [], [], {}
     # Imported late: a run over code that compiles nothing never needs the rules.
     from dynamo_lint.fixes.attach import attach
     from dynamo_lint.interpreter.find import unfollowed
     from dynamo_lint.rules import judge
     from dynamo_lint.rules.base import Context
     from dynamo_lint.run.terms import own_contracts
+    from dynamo_lint.state.guard_surface import guarded_reads
     from dynamo_lint.state.tables import build
 
     context = Context(
@@ -228,7 +236,7 @@ def _hazards(
         *(_cut(project, ref) for ref in {h.function: None for h in regions.hot} if project.function(ref).cut),
         *(_not_compared(project, ref, why) for ref, why in tables.units.skipped),
     ]
-    return findings, [*unfollowed(tables)]
+    return findings, [*unfollowed(tables)], guarded_reads(tables)
 
 
 def _skipped(project: Project, ref: FunctionRef, why: str) -> Finding:

@@ -52,6 +52,8 @@ class Reach:
     entries: tuple[str, ...]
     """The file of each entry."""
     groups: tuple[Group, ...]
+    reads: tuple[tuple[str, str, int], ...] = ()
+    """Path and key of each compiled function that reads guarded values, and how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,7 @@ def _compiled(reported: frozenset[str], verdict: Verdict, reach: Reach) -> Compi
         leading=len(leading),
         elsewhere=tuple(sorted(elsewhere)),
         names=frozenset(functions),
+        reads={(path, key): count for path, key, count in reach.reads},
     )
 
 

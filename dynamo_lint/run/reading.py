@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from dynamo_lint.cache.codec import BadData
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
-from dynamo_lint.dataclass import dataclass, replace
+from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.discovery import PACKAGING, Discovered
 from dynamo_lint.glances import ADDRESSED, BUILDS, FINDS, Glances
 from dynamo_lint.index.launcher_names import is_text, is_wanted
@@ -48,6 +48,8 @@ class Effort:
     progress: Progress | None = None
     held: dict[bytes, FileFacts] | None = None
     """The facts that were last read, by address, for a run that lints again with other text in some files."""
+    go_on: Callable[[], None] = field(default=lambda: None)
+    """Is called again and again while files are judged; it may raise what ends the run."""
 
 
 ALONE = Effort()

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from dynamo_lint.cache.codec import BadData, Codec
 from dynamo_lint.cache.keys import key
 from dynamo_lint.cache.store import Store
 from dynamo_lint.config import Settings
 from dynamo_lint.dataclass import dataclass, replace
+from dynamo_lint.discovery import Discovered
 from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.recursion import with_deep_stack
 from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Skipped, Unresolved
 from dynamo_lint.regions.options import PROGRAM, Idle, RegionOptions
 from dynamo_lint.report import Compiled
-from dynamo_lint.run.reading import Content, Effort, read_facts
+from dynamo_lint.run.reading import Content, Effort, read_content, read_facts
 from dynamo_lint.sources import Sources
 
 if TYPE_CHECKING:
+    from dynamo_lint.interpreter.account import Accounted
     from dynamo_lint.state.guard_surface import GuardedRead
+    from dynamo_lint.state.provenance import Tables
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +60,44 @@ def surface_of(
     settings: Settings, content: Content, sources: Sources, effort: Effort
 ) -> tuple[GuardedRead, ...]:
     """The Python values that compiled code reads in these files."""
+    from dynamo_lint.state.guard_surface import guard_surface
+
+    return _from_tables(guard_surface, settings, content, sources, effort)
+
+
+def account_of(
+    settings: Settings, content: Content, sources: Sources, effort: Effort
+) -> tuple[Accounted, ...]:
+    """The same with arguments and modes, each with what is known of it from one call to the next."""
+    from dynamo_lint.interpreter.account import account
+
+    return _from_tables(account, settings, content, sources, effort)
+
+
+def reported_account(
+    settings: Settings, found: Discovered, sources: Sources, effort: Effort
+) -> list[Accounted]:
+    """The account of a project, of the values that compiled code in the reported files reads first."""
+    content = read_content(settings.region_comment, found, sources, effort.store)
+    return [one for one in account_of(settings, content, sources, effort) if one.read[0] in found.reported]
+
+
+def _from_tables(
+    ask: Callable[[Tables], T], settings: Settings, content: Content, sources: Sources, effort: Effort
+) -> T:
+    """The answer to a question about the tables of these files."""
     from dynamo_lint.program.tables import READINGS, GrowingTables
     from dynamo_lint.regions.resolve import resolve
-    from dynamo_lint.state.guard_surface import guard_surface
     from dynamo_lint.state.tables import build
 
     gathering = GrowingTables(READINGS)
     facts = read_facts(content, sources, effort, gathering.add)
 
-    def surface() -> tuple[GuardedRead, ...]:
+    def answer() -> T:
         project, regions = resolve(facts, settings.region_options, gathered=gathering.tables)
-        return guard_surface(build(project, regions, sources.text, settings.torch_version))
+        return ask(build(project, regions, sources.text, settings.torch_version))
 
-    return with_deep_stack(surface)
+    return with_deep_stack(answer)
 
 
 def with_programs(regions: Regions, compiled: Compiled) -> Regions:

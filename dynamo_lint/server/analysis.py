@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,8 @@ class CompiledLine:
     entries: int
     """How many entries compile it."""
     confidence: str
+    guards: int = 0
+    """How many values it reads that Dynamo guards on."""
 
 
 def judge(question: Question, progress: Progress | None = None) -> Judgement:
@@ -102,7 +105,7 @@ def compiled_lines(judgement: Judgement, progress: Progress | None = None) -> tu
     lines = {
         (path, key): function.line for path, file in facts.items() for key, function in file.functions.items()
     }
-    return tuple(_compiled_lines(regions, lines))
+    return tuple(_compiled_lines(regions, lines, judgement.report.compiled.reads))
 
 
 def regions_document(judgement: Judgement, progress: Progress | None = None) -> dict[str, Any]:
@@ -121,7 +124,9 @@ def _regions(judgement: Judgement, progress: Progress | None) -> tuple[Regions, 
         return regions, facts_of(content, {one.function.path for one in regions.hot}, sources, effort)
 
 
-def _compiled_lines(regions: Regions, lines: Mapping[tuple[str, str], int]) -> Iterator[CompiledLine]:
+def _compiled_lines(
+    regions: Regions, lines: Mapping[tuple[str, str], int], reads: Mapping[tuple[str, str], int]
+) -> Iterator[CompiledLine]:
     """One for each function that has a line, with the best proof that it is compiled."""
     ways = sorted(regions.hot, key=lambda way: (way.function, way.confidence, len(way.chain)))
     entries: dict[tuple[str, str], set[int]] = {}
@@ -133,7 +138,8 @@ def _compiled_lines(regions: Regions, lines: Mapping[tuple[str, str], int]) -> I
             entry = regions.entries[way.entries[0]]
             count = len(entries.pop(place))
             word = way.confidence.word
-            yield CompiledLine(place[0], lines[place], (entry.path, entry.line), count, word)
+            where = entry.path, entry.line
+            yield CompiledLine(place[0], lines[place], where, count, word, reads.get(place, 0))
 
 
 def _named(question: Question) -> tuple[Path, ...]:
@@ -154,7 +160,9 @@ def _effort(question: Question, settings: Settings, progress: Progress | None) -
     os.chdir(question.folder)
     store = open_store(settings.folder, None, lambda _: None) if question.cached else None
     try:
-        yield Effort(store, 1, progress)
+        yield Effort(
+            store, 1, progress, go_on=(lambda: None) if progress is None else partial(progress, 1, 1)
+        )
     finally:
         if store is not None:
             store.close()

@@ -27,4 +27,6 @@ def _title(function: CompiledLine, places: Places) -> str:
     title = f"compiled from {clean(file)}:{numbered(places.sources.cell(file, line), line)}"
     if function.entries > 1:
         title += f" and {counted(function.entries - 1, 'other entry', 'other entries')}"
+    if function.guards:
+        title += f", {counted(function.guards, 'guard')} on state"
     return title if function.confidence == "certain" else f"{title} ({function.confidence})"

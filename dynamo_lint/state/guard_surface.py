@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from dynamo_lint.dataclass import dataclass
+from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.guards import Guarded
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Constant, Display, Expr, Name
 from dynamo_lint.index.lower import as_fact
 from dynamo_lint.program.project import Project
-from dynamo_lint.program.refs import ClassRef, FunctionRef
+from dynamo_lint.program.refs import ClassRef, File, FunctionRef
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.initial import SETUP, Initial
 from dynamo_lint.state.model import Key, Kind, Outside
@@ -42,25 +43,41 @@ class GuardedRead:
     guarded: Guarded
     hot: CompiledFunction
     line: int
+    keys: frozenset[Key] = frozenset()
+    """Its keys in the tables: by the class that was asked, and by the one that declares it."""
 
 
 def guard_surface(tables: Tables) -> tuple[GuardedRead, ...]:
     """The surface of all regions, in file order, each value once for each region."""
     found: dict[tuple[str, str, str, str], GuardedRead] = {}
-    written = {
-        state.key for state in (*tables.attributes, *tables.globals) if state.writes or state.mutations
-    }
+    written = _written(tables)
     for hot in tables.regions.hot:
         targets = list(dict.fromkeys(tables.regions.entries[number].target for number in hot.entries))
-        for line, guarded in _of_function(tables, hot, written):
+        for line, (kind, name, type_, places, writers, keys) in _of_function(tables, hot, written):
             for target in targets:
-                one = Guarded(target, *guarded)
-                found.setdefault(one.identity, GuardedRead(one, hot, line))
+                one = Guarded(target, kind, name, type_, places, writers)
+                known = found.setdefault(one.identity, GuardedRead(one, hot, line))
+                if not keys <= known.keys:
+                    found[one.identity] = replace(known, keys=known.keys | keys)
     return tuple(found[identity] for identity in sorted(found))
 
 
-_Row = tuple[str, str, str, tuple[str, ...], str]
-"""What it is, its name, its type, where it is set, and who writes it."""
+def guarded_reads(tables: Tables) -> dict[FunctionRef, int]:
+    """How many values of the surface each compiled function reads."""
+    written = _written(tables)
+    found: dict[FunctionRef, set[tuple[str, str]]] = defaultdict(set)
+    for hot in tables.regions.hot:
+        found[hot.function].update(row[:2] for _, row in _of_function(tables, hot, written))
+    return {function: len(values) for function, values in found.items() if values}
+
+
+def _written(tables: Tables) -> set[Key]:
+    """The state that compiled code writes."""
+    return {state.key for state in (*tables.attributes, *tables.globals) if state.writes or state.mutations}
+
+
+_Row = tuple[str, str, str, tuple[str, ...], str, frozenset[Key]]
+"""What it is, its name, its type, where it is set, who writes it, and its keys."""
 
 
 def _of_function(tables: Tables, hot: CompiledFunction, written: set[Key]) -> Iterator[tuple[int, _Row]]:
@@ -86,7 +103,7 @@ def _of_function(tables: Tables, hot: CompiledFunction, written: set[Key]) -> It
                 yield from ((line, row) for row in _attribute(tables, hot, asked, written))
             case ast.Call() | ast.Subscript() | ast.Compare():
                 if variable := _variable(node):
-                    yield line, ("environment", variable, "str", (), "outside")
+                    yield line, ("environment", variable, "str", (), "outside", frozenset())
 
 
 def _attribute(
@@ -104,7 +121,9 @@ def _attribute(
         home = initial.declared_in(key)
         first = [one for one in outside if one.initial] or list(outside)
         places = tuple(dict.fromkeys(f"{one.path}:{one.line}" for one in first))
-        yield "attribute", f"{home.name}.{node.attr}", kind, places, _writers(initial, key, outside, written)
+        writers = _writers(initial, key, outside, written)
+        keys = frozenset({key, Key(home, node.attr)})
+        yield "attribute", f"{home.name}.{node.attr}", kind, places, writers, keys
 
 
 def _owners(tables: Tables, hot: CompiledFunction, base: ast.expr) -> list[ClassRef]:
@@ -158,8 +177,16 @@ def _writers(initial: Initial, key: Key, outside: Iterable[Outside], written: se
     ]
     if hot or any(one.attribute == key.attribute and one.owner in line for one in written):
         return "compiled"
-    later = [one for one in outside if not one.initial]
+    later = [one for one in outside if not one.initial or _is_set_later(project, one.where)]
     return "outside" if later else "constructor" if any(True for _ in outside) else "nobody"
+
+
+def _is_set_later(project: Project, where: FunctionRef | None) -> bool:
+    """Whether a function is the setter of a property that other code than constructors sets."""
+    if where is None or not where.key.endswith("@setter"):
+        return False
+    name = where.key.removesuffix("@setter").rpartition(".")[2]
+    return any(one.key.rpartition(".")[2] not in SETUP for one, _ in project.stores_of(name))
 
 
 def _global(tables: Tables, hot: CompiledFunction, name: str, written: set[Key]) -> Iterator[_Row]:
@@ -172,7 +199,11 @@ def _global(tables: Tables, hot: CompiledFunction, name: str, written: set[Key])
     bindings = project.bindings_of(home).get(name, ())
     for binding in bindings:
         if isinstance(binding.value, ir.Import) and binding.value.name is not None:
-            paths = [path for path, one in project.files.items() if one.module == binding.value.module]
+            paths = [
+                one.path
+                for one in project.imported_modules(binding.value, home.path)
+                if isinstance(one, File)
+            ]
             if len(paths) == 1:
                 home, name = FunctionRef(paths[0], MODULE_KEY), binding.value.name
                 bindings = project.bindings_of(home).get(name, ())
@@ -182,12 +213,12 @@ def _global(tables: Tables, hot: CompiledFunction, name: str, written: set[Key])
         return
     places = tuple(dict.fromkeys(f"{home.path}:{one.line}" for one in bindings))
     module = project.files[home.path].module
-    inside = [
-        ref for ref in project.functions() if ref.path == home.path and name in project.function(ref).globals
-    ]
+    here = (FunctionRef(home.path, key) for key in project.files[home.path].functions)
+    inside = [ref for ref in here if name in project.function(ref).globals]
     hot_functions = tables.initial.hot
     writers = "compiled" if any(one in hot_functions for one in inside) else "outside" if inside else "import"
-    yield "global", f"{module}:{name}", " or ".join(sorted(kinds)), places, writers
+    keys = frozenset({Key(ClassRef(home.path, MODULE_KEY), name)})
+    yield "global", f"{module}:{name}", " or ".join(sorted(kinds)), places, writers, keys
 
 
 def _of_value(value: Expr) -> str:

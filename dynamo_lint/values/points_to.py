@@ -132,6 +132,7 @@ class PointsTo:
 
     def ask(self, key: object, compute: Callable[[], T], unknown: T) -> T:
         """The remembered answer to a question that may depend on itself."""
+        self.project.go_on()
         return self._questions.ask(key, compute, unknown)
 
     def ask_within(self, key: object, compute: Callable[[], T], unknown: T, within: int = NEARBY) -> T:

@@ -177,3 +177,126 @@ def test_an_update_needs_a_file_to_write(tmp_path: Path, monkeypatch: pytest.Mon
     assert (code, "`guard-surface` in the contract" in err) == (2, True)
     code, _, err = run("regions", "--update")
     assert (code, "--update needs `--guards`" in err) == (2, True)
+
+
+DRIVEN = """
+import torch
+from torch import nn
+
+
+class Router(nn.Module):
+    def __init__(self, top_k: int):
+        super().__init__()
+        self.top_k = top_k
+        self.steps = 0
+        self.scale = 1.0
+
+    def forward(self, x, factor: int, often: bool = False):
+        self.steps += 1
+        return x * self.top_k * self.scale * factor if not often else x
+
+
+net = Router(2)
+compiled = torch.compile(net)
+for step in range(4):
+    compiled(torch.ones(2), step)
+"""
+
+
+@pytest.fixture
+def driven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "model.py").write_text(DRIVEN)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_account_says_of_each_value_whether_it_changes_between_calls(driven: Path, run: Run) -> None:
+    code, out, _ = run("regions", "--state", "--output-format", "json", "--no-cache")
+    document = json.loads(out)
+    rows = {row["name"]: row for row in document["state"]}
+    assert code == 0
+    assert {name: row["change"] for name, row in rows.items()} == {
+        "Router.steps": "changed",
+        "Router.forward(factor)": "changed",
+        "Router.forward(often)": "kept",
+        "Router.top_k": "kept",
+        "Router.scale": "kept",
+    }
+    steps = rows["Router.steps"]
+    assert (steps["was"], steps["now"], steps["recompiles"]) == ("0", "1", 3)
+    assert steps["called"] == {"path": "model.py", "line": 21}
+    assert (steps["checks"], steps["programs"]) == (["value"], ["model.py::<module>"])
+    assert [one["code"] for one in steps["findings"]] == ["DYN101"]
+    assert rows["Router.top_k"]["findings"] == []
+    counts = {"read": 5, "never_change": 3, "may_change": 0, "changed": 2, "findings": 2}
+    assert document["summary"] == counts
+
+
+def test_without_a_program_the_account_rests_on_who_writes_a_value(driven: Path, run: Run) -> None:
+    text, _, _ = DRIVEN.partition("net = ")
+    (driven / "model.py").write_text(f"{text}\ndef make(count):\n    return torch.compile(Router(count))\n")
+    _, out, _ = run("regions", "--state", "--output-format", "json", "--no-cache")
+    rows = {row["name"]: row["change"] for row in json.loads(out)["state"]}
+    assert rows["Router.top_k"] == "set-once"
+    assert rows["Router.steps"] == rows["Router.forward(factor)"] == "may-change"
+
+
+def test_what_the_setter_of_a_property_writes_may_change(driven: Path, run: Run) -> None:
+    text = DRIVEN.replace("self.scale = 1.0", "self.size = 1").replace("self.scale", "self._size")
+    setter = """
+    @property
+    def size(self):
+        return self._size
+
+    @size.setter
+    def size(self, value):
+        self._size = value
+
+
+def resize(net: Router, size):
+    net.size = size
+
+
+def make(count):
+    net = torch.compile(Router(count))
+    resize(net, count)
+    return net
+"""
+    (driven / "model.py").write_text(text.partition("\n\nnet = ")[0] + setter)
+    _, out, _ = run("regions", "--state", "--output-format", "json", "--no-cache")
+    rows = {row["name"]: row for row in json.loads(out)["state"]}
+    assert (rows["Router._size"]["change"], rows["Router._size"]["writers"]) == ("may-change", "outside")
+
+
+def test_a_mode_that_a_program_switches_is_part_of_the_account(driven: Path, run: Run) -> None:
+    loop = "    with torch.set_grad_enabled(step % 2 == 0):\n        compiled(torch.ones(2), 1)"
+    (driven / "model.py").write_text(DRIVEN.replace("    compiled(torch.ones(2), step)", loop))
+    _, out, _ = run("regions", "--state", "--output-format", "json", "--no-cache")
+    (mode,) = [row for row in json.loads(out)["state"] if row["kind"] == "mode"]
+    assert (mode["change"], mode["region"]) == ("changed", "model.py::Router")
+
+
+def test_the_account_is_told_in_lines_and_on_a_page(driven: Path, run: Run) -> None:
+    code, out, _ = run("regions", "--state", "--no-cache")
+    assert code == 0
+    assert "attribute Router.steps: int; changes from 0 to 1: 3 recompiles in model.py; written by" in out
+    assert "argument Router.forward(often): bool; never changes in model.py; written by its callers" in out
+    assert out.endswith("\n5 values read, 3 never change, 2 changed between calls, 2 findings.\n")
+    code, page, _ = run("regions", "--state", "--output-format", "html", "--no-cache")
+    assert (code, page.count("<tr><td>")) == (0, 5)
+    assert "<b>changes from 0 to 1: 3 recompiles in model.py; written by compiled code</b>" in page
+    assert run("regions", "--output-format", "html")[0] == 2
+
+
+def test_the_page_of_check_counts_the_state_and_lists_what_may_change(driven: Path, run: Run) -> None:
+    code, page, _ = run("check", "--output-format", "html", "--no-cache", "--exit-zero")
+    assert code == 0
+    assert "5 values read, 3 never change, 2 changed between calls, 2 findings." in page
+    assert "attribute <code>Router.steps</code>" in page
+    assert "attribute <code>Router.top_k</code>" not in page
+
+
+def test_the_account_of_named_files_is_that_of_what_they_compile(driven: Path, run: Run) -> None:
+    (driven / "other.py").write_text("x = 1\n")
+    _, out, _ = run("regions", "--state", "other.py", "--no-cache")
+    assert out == "Compiled code reads no Python values of this project.\n"

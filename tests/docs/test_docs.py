@@ -265,8 +265,11 @@ def test_the_steps_of_the_action_do_what_they_say(
 ) -> None:
     lint = action("Lint", ROOT, PATHS="fixtures/moe/hazard 'fixtures/moe/fixed'", ARGS=arguments)
     assert lint.returncode == 0, lint.stderr
-    assert (tmp_path / "output").read_text() == f"sarif={tmp_path}/dynamo-lint.sarif\nstatus=1\n"
     results = json.loads((tmp_path / "dynamo-lint.sarif").read_text())["runs"][0]["results"]
+    levels = [one["level"] for one in results]
+    counts = [f"{level}s={levels.count(level)}" for level in ("error", "warning", "note")]
+    told = [f"sarif={tmp_path}/dynamo-lint.sarif", "status=1", *counts]
+    assert (tmp_path / "output").read_text().splitlines() == told
     assert len([line for line in lint.stdout.splitlines() if line.startswith("::")]) == len(results) > 0
     assert [action("Result", ROOT, STATUS=status).returncode for status in ("0", "1")] == [0, 1]
 

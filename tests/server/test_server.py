@@ -161,7 +161,10 @@ def test_a_hover_explains_the_finding_and_a_lens_names_the_compile_entry(pushed:
             await client.text_document_hover_async(types.HoverParams(document, types.Position(0, 0))) is None
         )
         (lens,) = await client.text_document_code_lens_async(types.CodeLensParams(document))
-        assert (lens.command.title, lens.range.start.line) == ("compiled from train.py:5", 9)
+        assert (lens.command.title, lens.range.start.line) == (
+            "compiled from train.py:5, 1 guard on state",
+            9,
+        )
 
     pushed.run(test())
 

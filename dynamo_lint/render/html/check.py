@@ -12,6 +12,7 @@ from dynamo_lint.render.formats import View
 from dynamo_lint.render.html import words
 from dynamo_lint.render.html.findings import Card, card, named
 from dynamo_lint.render.html.page import Facet, counted, counts, page
+from dynamo_lint.render.regions import place
 from dynamo_lint.render.text import verdict
 from dynamo_lint.report import Report
 from dynamo_lint.sources import Sources
@@ -78,6 +79,10 @@ def _page(report: Report, view: View, detail: Detail) -> str:
         told=detail.told,
         named=named(view.sources),
         report=report,
+        account=view.account,
+        moving=[one for one in view.account.rows if not one.about.is_settled] if view.account else [],
+        place=place,
+        told_at=lambda path, line: view.look.place(path, int(line)),
     )
 
 
