@@ -11,7 +11,7 @@ from itertools import islice
 from dynamo_lint.breaks.frames import NOT_AT_FIRST
 from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import MODULE_KEY, Constant
-from dynamo_lint.interpreter.guards import GraphBreak, Recompile, Stale
+from dynamo_lint.interpreter.guards import GraphBreak, Guard, Recompile, Stale
 from dynamo_lint.interpreter.model import (
     PLAIN,
     UNKNOWN,
@@ -25,12 +25,14 @@ from dynamo_lint.interpreter.model import (
     Met,
     Object,
     Site,
+    Source,
     guarded_part,
 )
 from dynamo_lint.interpreter.programs import programs
 from dynamo_lint.interpreter.splits import Splits
 from dynamo_lint.interpreter.stage import Compiled, Failing
 from dynamo_lint.interpreter.statements import Runner
+from dynamo_lint.models.drivers import DEFAULTS
 from dynamo_lint.program.files import in_tests, is_rehearsal
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
