@@ -58,6 +58,12 @@ OF_TENSORS = ("sizes", "dtype", "gradient")
 """Guards on what Dynamo knows of a tensor, the most telling first."""
 
 
+def _is_chosen(target: object) -> bool:
+    """Whether a test that is not known has decided on an object, or on that of a method."""
+    owner = target.receiver if isinstance(target, Closure) else target
+    return isinstance(owner, Object) and owner.chosen
+
+
 class CompiledCalls(Expressions):
     """A stage that knows what becomes of compiled calls."""
 
@@ -82,7 +88,8 @@ class CompiledCalls(Expressions):
         """Write down what happens to a call."""
         unit = self.unit_of(target)
         guarded = site in self.guarded
-        met = Met(what, site, called, unit, self.doubt > 0, call, static, guarded=guarded, states=states)
+        doubt = self.doubt > 0 or _is_chosen(target)
+        met = Met(what, site, called, unit, doubt, call, static, guarded=guarded, states=states)
         self.meet(met)
         return met
 
@@ -424,6 +431,8 @@ class CompiledCalls(Expressions):
             other and not since,
             guard.doubt
             or self.doubt > 0
+            or _is_chosen(trace.target)
+            or _is_chosen(holder)
             or any(write.doubt for write in since)
             or (guard.dropped is not False and not self._decides(guard, resolve(guard.source)))
             or (guard.source.root == "local" and is_stand_in(resolve(guard.source))),

@@ -44,9 +44,9 @@ from dynamo_lint.state.provenance import Tables
 
 _MOST = 400
 """Functions interpreted in one project."""
-_STEPS = 480_000
+_STEPS = 400_000
 """Steps after which no other is begun."""
-_STEPS_PRESUMED = 120_000
+_STEPS_PRESUMED = 80_000
 """The same for calls that no program makes."""
 _PASSES = 6
 """Times that a program is run, each with what the last has shown of the frames that Dynamo cuts."""
@@ -259,6 +259,7 @@ def _interpreted(
         steps += stage.steps
         if splits.size == known or steps > _STEPS:
             break
+    stage.steps = steps
     return stage
 
 

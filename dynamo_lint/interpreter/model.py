@@ -243,6 +243,8 @@ class Object:
     """The copy for which it is no longer compiled, though what it is copied from is."""
     complete: bool = True
     """All that it holds is known."""
+    chosen: bool = False
+    """Another object stands in its place if a test that is not known comes out otherwise."""
     hooks: list[Hook] = field(default_factory=list)
     buffers: set[str] = field(default_factory=set)
     """The names of its parameters and buffers."""

@@ -466,6 +466,9 @@ class Runner(Presumed):
                 other = frame.names.get(name, MISSING)
                 if other is MISSING or isinstance(other, Unknown):
                     frame.names[name] = value
+                elif isinstance(value, Object) and isinstance(other, Object) and value is not other:
+                    value.chosen = other.chosen = True
+                    frame.names[name] = other if isinstance(other.kind, ClassRef) else value
                 elif is_known(other) and value is not other and (not is_known(value) or value != other):
                     frame.names[name] = _one_of(value, other)
             first = dict(frame.names)
