@@ -208,8 +208,7 @@ def check(
                     say(sentence)
             return None
         report = _told(runs, sources)
-        wanted = any(one.format == "html" for one in outputs)
-        account = _account(runs, report, sources) if wanted and report.compiled.functions else None
+        account = _account(runs, report, sources, outputs)
     for one in outputs:
         output.present(report, sources, settings, color, one, statistics, context, account)
     if not quiet:
@@ -221,10 +220,15 @@ def check(
     return None
 
 
-def _account(runs: Sequence[_Run], report: Report, sources: Sources) -> Account:
+def _account(
+    runs: Sequence[_Run], report: Report, sources: Sources, outputs: Sequence[Output]
+) -> Account | None:
     """The state that compiled code reads, with the findings about it: what a page shows beside these."""
     from dynamo_lint.render.account import joined
     from dynamo_lint.run.resolved import reported_account
+
+    if not report.compiled.functions or not any(one.format == "html" for one in outputs):
+        return None
 
     rows = [
         one for run in runs for one in reported_account(run.settings, run.found, sources.watched(), run.means)

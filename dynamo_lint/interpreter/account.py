@@ -59,7 +59,7 @@ class Accounted:
 
     @property
     def value(self) -> tuple[str, str]:
-        """What it is, however many regions read it."""
+        """Its kind and name, however many regions read it."""
         return self.guarded.kind, self.guarded.name
 
     @property
@@ -70,7 +70,7 @@ class Accounted:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What one program shows of one piece of state in one compiled function."""
+    """One piece of state in one compiled function, as one program shows it."""
 
     run: Run
     specialised: Specialised

@@ -290,13 +290,9 @@ class Calls(Library):
             for _ in running:
                 pass
         except Failed as failure:
-            # What raises here is mostly a check of values that are not known as they are.
             if self.catching or failure.called is not None:
                 raise
-            if frame.may_return:
-                return frame.result  # what goes on has returned before
-            self.give_up(self.current, "an exception that nothing catches")
-            return UNKNOWN
+            return self._left(frame)
         finally:
             self.depth -= 1
             self.active[closure.where] -= 1
@@ -309,6 +305,13 @@ class Calls(Library):
         if closure.disabled:
             self.split()
         return frame.result
+
+    def _left(self, frame: Frame) -> object:
+        """The result of a function that raises, mostly in a check of what is not known as it is."""
+        if frame.may_return:
+            return frame.result  # what goes on has returned before
+        self.give_up(self.current, "an exception that nothing catches")
+        return UNKNOWN
 
     def _is_frame(self, closure: Closure, call: CompileCall) -> bool:
         """Whether Dynamo compiles the call of a function that stands in a frame which it has left."""

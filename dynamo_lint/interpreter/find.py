@@ -161,7 +161,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
 
 
 def _account(stage: Runner, root: FunctionRef) -> Run:
-    """What a program has shown."""
+    """All that a program has shown."""
     stage.recompiles = [_of_changes(one) for one in stage.recompiles]
     whole = not (stage.unended or stage.cut_at is not None or is_rehearsal(root))
     tried = in_tests(root.path)
@@ -226,7 +226,7 @@ def _modes(stage: Runner) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
-    """What calls have shown that no program makes: what may happen."""
+    """All that calls have shown which no program makes: what may happen."""
     doubted = [replace(one, doubt=True) for one in stage.recompiles]
     return Run(
         hot.function,

@@ -612,12 +612,7 @@ class Library(CompiledCalls):
             shape, dtype = (first.shape, first.dtype) if isinstance(first, Tensor) else (None, None)
             return Tensor(shape, static=True, grad=wanted if isinstance(wanted, bool) else None, dtype=dtype)
         if dotted.startswith(MODULES) and dotted.rpartition(".")[2][:1].isupper():
-            held = Object(dotted)
-            self._making(held, dotted.rpartition(".")[2], arguments, keywords)
-            if dotted.rpartition(".")[2] in NAMES["training"]:
-                held.attributes["p"] = arguments[0] if arguments else keywords.get("p", UNKNOWN)
-            self.hold(held, [one for one in arguments if isinstance(one, Object | list | dict | Iterator)])
-            return held
+            return self._library_object(dotted, arguments, keywords)
         if dotted == "torch.nn.functional.linear":
             self.fixes("linear", arguments, site)
         if dotted.startswith("torch."):
@@ -656,6 +651,15 @@ class Library(CompiledCalls):
         if isinstance(given, Closure) and given.disabled and given.receiver is None:
             given = Closure(given.where, given.outer, None, given.body, False, given.defaults)
         return Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
+
+    def _library_object(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> Object:
+        """A module of torch, with what it is made with."""
+        held, kind = Object(dotted), dotted.rpartition(".")[2]
+        self._making(held, kind, arguments, keywords)
+        if kind in NAMES["training"]:
+            held.attributes["p"] = arguments[0] if arguments else keywords.get("p", UNKNOWN)
+        self.hold(held, [one for one in arguments if isinstance(one, Object | list | dict | Iterator)])
+        return held
 
     def _making(
         self, module: Object, kind: str, arguments: list[object], keywords: dict[str, object]
@@ -863,8 +867,7 @@ class Library(CompiledCalls):
             case "dataclasses", "replace" if isinstance(first, Object):
                 return self._replaced(first, keywords)
             case "dataclasses", "field":
-                factory = keywords.get("default_factory", MISSING)
-                return Fresh(factory) if factory is not MISSING else keywords.get("default", MISSING)
+                return _default_of_field(keywords)
             case "threading", "Thread":
                 return Object("threading.Thread", {"target": UNKNOWN, "args": (), "kwargs": {}} | keywords)
             case "concurrent.futures", "ThreadPoolExecutor":
@@ -1146,6 +1149,12 @@ class Library(CompiledCalls):
             case "get" | "getenv" | "setdefault":
                 return self.settings.get(key, (second, None))[0]
         return UNKNOWN
+
+
+def _default_of_field(options: Mapping[str, object]) -> object:
+    """The default that `dataclasses.field` gives a field; MISSING if it gives none."""
+    factory = options.get("default_factory", MISSING)
+    return Fresh(factory) if factory is not MISSING else options.get("default", MISSING)
 
 
 def _handed_back(arguments: list[object]) -> object:

@@ -65,7 +65,7 @@ def identity(value: object) -> object:
 
 
 def _kind(value: object) -> object:
-    """What tells one argument from another, but for numbers."""
+    """Return what tells one argument from another, but for numbers."""
     return type(value) if type(value) in _NUMBERS else identity(value)
 
 

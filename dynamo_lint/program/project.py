@@ -71,8 +71,7 @@ class Project:
         tables = NameTables(files, notes, gathered)
         self.named = tables.named
         self.screened, self.screened_if_known = tables.screened, tables.screened_if_known
-        self.calls_of = tables.calls_of
-        self.stores_of = tables.stores_of
+        self.calls_of, self.stores_of = tables.calls_of, tables.stores_of
         self.items_stored = tables.items_stored
         self.aliases_of = tables.aliases_of
         self.other_names = tables.other_names
@@ -91,9 +90,7 @@ class Project:
         self.imports_of, self.changed_in = scopes.imports_of, scopes.changed_in
         self.calls_in, self.arguments_in = scopes.calls_in, scopes.arguments_in
         self.kept_under, self.mentioned_in = scopes.kept_under, scopes.mentioned_in
-        self.owner = scopes.owner
-        self.self_name = scopes.self_name
-        self.is_self = scopes.is_self
+        self.owner, self.self_name, self.is_self = scopes.owner, scopes.self_name, scopes.is_self
         self.own_stores = scopes.own_stores
         finder = ModuleFinder(
             files, OwnFolder(files, tables.named, scopes.global_bindings, notes.ask), notes.ask

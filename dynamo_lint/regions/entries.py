@@ -652,7 +652,14 @@ class _Search:
                 roots.append(Root(entry, targets, where.id, module, is_rehearsal(where), where, tested, off))
         if roots:
             return sorted(roots, key=lambda root: root.entry.target)
-        dropped = {value: Confidence.LIKELY for value in own if value not in flat}
+        return self._without_root(where, site, target, values, [value for value in own if value not in flat])
+
+    def _without_root(
+        self, where: FunctionRef, site: CallSite, target: Expr, values: ValueSet, hidden: list[Value]
+    ) -> list[Root] | Unresolved:
+        """Why a site compiles nothing that is known; empty if there is nothing of ours."""
+        line = site.call.line
+        dropped = dict.fromkeys(hidden, Confidence.LIKELY)
         if meant := named(self._project, targets_of(self._project, dropped)):
             why = f"it is one of {len(meant)} unrelated classes, and nothing shows which"
             return Unresolved(where.path, line, describe(site.call), why, meant[:FEW_NAMES])

@@ -38,7 +38,7 @@ class Row:
 
     @property
     def guarded_by(self) -> str:
-        """What Dynamo compares in every call."""
+        """All that Dynamo compares in every call."""
         checks = [_CHECKS.get(check, f"its {check}") for check in self.about.checks]
         return " and ".join(checks) if checks else "nothing: a filter drops its guards"
 

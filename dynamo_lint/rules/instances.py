@@ -416,7 +416,7 @@ def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
 
 
 def _choices(tables: Tables, by_target: Mapping[str, list[int]]) -> dict[tuple[str, int], set[str]]:
-    """What each line may compile: its targets, and of a method the classes that it is bound to."""
+    """All that each line may compile: its targets, and of a method the classes that it is bound to."""
     bound: dict[Entry, set[str]] = defaultdict(set)
     for hot in tables.regions.hot:
         if hot.compiled and hot.receiver is not None:

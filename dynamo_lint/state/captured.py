@@ -232,7 +232,7 @@ class _Reading:
         return any(start <= line <= end and start >= first for start, end in branches)
 
     def _reached(self, block: _Block, without: frozenset[ClassRef] = frozenset()) -> set[Node]:
-        """What the calls of a block lead to, but for those that may run some classes."""
+        """All that the calls of a block lead to, but for those that may run some classes."""
         node, (first, last) = block.node, block.lines
         later = {
             site.call.line
