@@ -223,7 +223,9 @@ class Calls(Library):
         trace = self.trace
         doubted = hidden or self.doubt
         if trace is not None and trace.frames and not doubted and (trace.version, edge) in self.splits.apart:
-            return self.apart(trace, closure, arguments, keywords, site or self.current)
+            if self.can_resume(trace):
+                return self.apart(trace, closure, arguments, keywords, site or self.current)
+            self.split()
         if trace is not None or under is not None or hidden:
             return self._execute(closure, arguments, keywords, site, edge)
         return self._again(closure, arguments, keywords, site, edge)
@@ -331,8 +333,8 @@ class Calls(Library):
         if not self.can_resume(trace):
             self.split()
             return self.invoke(function, arguments, keywords, site)
-        given = [self.use_raw(self.kept(one)) for one in arguments]
-        named = {name: self.use_raw(self.kept(one)) for name, one in keywords.items()}
+        given = [self.handed(one) for one in arguments]
+        named = {name: self.handed(one) for name, one in keywords.items()}
         self.leave_frame(trace)
         self.under, before = trace.compile, self.under
         try:

@@ -22,6 +22,7 @@ from dynamo_lint.interpreter.guards import (
     Trace,
 )
 from dynamo_lint.interpreter.model import (
+    UNKNOWN,
     Closure,
     CompileCall,
     Decorated,
@@ -306,6 +307,8 @@ class CompiledCalls(Expressions):
             held = frame.names.get(name)
             if isinstance(held, Sourced) and name not in frame.carried and max(lines) > end:
                 self.use(held, symbolic=True)
+            elif isinstance(held, list | dict) and max(lines) > end:
+                self.handed(held)
         self.trace = None
         self._end(trace, broken=True)
 
@@ -435,7 +438,8 @@ class CompiledCalls(Expressions):
             or _is_chosen(holder)
             or any(write.doubt for write in since)
             or (guard.dropped is not False and not self._decides(guard, resolve(guard.source)))
-            or (guard.source.root == "local" and is_stand_in(resolve(guard.source))),
+            or (guard.source.root == "local" and is_stand_in(resolve(guard.source)))
+            or resolve(guard.source) is UNKNOWN,
             resolve(guard.source),
             holder,
             key,

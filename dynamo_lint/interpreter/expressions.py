@@ -537,6 +537,8 @@ class Expressions(Tracing):
         """The value of `value[index]`."""
         value = self.use(value) if isinstance(value, Sourced) else value
         index = self.sized(index) if isinstance(value, Tensor) else self.use(index)
+        if type(value) is dict and is_key(index) and index not in value:
+            self.lacks("KeyError", "LookupError")
         found = self._item(value, index)
         if isinstance(value, list | tuple):
             self.length(value)

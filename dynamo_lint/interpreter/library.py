@@ -921,6 +921,7 @@ class Library(CompiledCalls):
     def _reflection(self, name: str, arguments: list[object], site: Site) -> object:
         """Ask about an object, or for an attribute by its name."""
         first = arguments[0] if arguments else UNKNOWN
+        arguments = [*arguments[:1], *map(self.use, arguments[1:2]), *arguments[2:]]
         match name:
             case "isinstance" if len(arguments) == 2:
                 return self._is_instance(first, arguments[1])
@@ -950,6 +951,8 @@ class Library(CompiledCalls):
                     and self._has(first, arguments[1]) is False
                 ):
                     return arguments[2]
+                if len(arguments) == 2 and self._holds(first, arguments[1]) is False:
+                    self.lacks("AttributeError")
                 found = self.attribute(first, arguments[1], site)
                 if isinstance(found, Method) and len(arguments) > 2:
                     return arguments[2] if isinstance(first, Object) else UNKNOWN
@@ -1027,18 +1030,19 @@ class Library(CompiledCalls):
         return None
 
     def _has(self, owner: object, name: str) -> object:
+        """Whether an object has an attribute, on which compiled code that asks is guarded."""
+        there = self._holds(owner, name)
+        if isinstance(owner, Object) and isinstance(owner.kind, ClassRef) and isinstance(there, bool):
+            self.absent(owner, "attribute", name, present=there)
+        return there
+
+    def _holds(self, owner: object, name: str) -> object:
         """Whether an object has an attribute."""
         if not isinstance(owner, Object) or not isinstance(owner.kind, ClassRef):
             return UNKNOWN if not isinstance(owner, Object) or name not in owner.attributes else True
         there = self.peek(owner, name) is not MISSING or self.project.method(owner.kind, name) is not None
-        if not there and self.project.external_bases(owner.kind) not in (
-            (),
-            ("torch.nn.Module",),
-            ("builtins.object",),
-        ):
-            return UNKNOWN
-        self.absent(owner, "attribute", name, present=there)
-        return there
+        known = self.project.external_bases(owner.kind) in ((), ("torch.nn.Module",), ("builtins.object",))
+        return there if there or known else UNKNOWN
 
     def _iterator(
         self, name: str, arguments: list[object], keywords: dict[str, object], site: Site

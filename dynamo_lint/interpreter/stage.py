@@ -21,6 +21,7 @@ from dynamo_lint.interpreter.model import (
     Cut,
     Exhausted,
     External,
+    Failed,
     FileValue,
     FixedSize,
     Frame,
@@ -164,6 +165,8 @@ class Stage(ABC):
     """Each function that is being run, with what tells its arguments from others."""
     catching: int = 0
     """How many statements around the current one may catch an exception."""
+    expected: list[frozenset[str]] = field(default_factory=list)
+    """The exceptions that each of them names, from the outermost to the innermost."""
     steps: int = 0
     draws: int = 0
     """Random numbers drawn so far."""
@@ -262,6 +265,15 @@ class Stage(ABC):
         self.steps += count
         if self.depth > DEEPEST or self.steps > (STEPS_BEHIND if self.met else STEPS):
             raise Exhausted
+
+    def lacks(self, *names: str) -> None:
+        """Notice that a key or an attribute is missing.
+
+        Raises:
+            Failed: where the innermost handler around the current line names that exception.
+        """
+        if self.expected and not self.expected[-1].isdisjoint(names):
+            raise Failed(frozenset({*names, "Exception", "BaseException"}))
 
     def give_up(self, site: Site, why: str) -> None:
         """Note that something was not done as Python does it, and tell of it."""

@@ -673,12 +673,15 @@ class Runner(Presumed):
 
     def _Try(self, node: ast.Try, frame: Frame) -> Iterator[object]:
         start, closed = len(self.met), False
+        named = frozenset[str]().union(*(_names(handler) for handler in node.handlers))
         try:
             self.catching += bool(node.handlers)
+            self.expected += [named] if node.handlers else []
             try:
                 yield from self._held(node.body, frame)
             finally:
                 self.catching -= bool(node.handlers)
+                del self.expected[len(self.expected) - bool(node.handlers) :]
             self._hiding(node, self.met[start:], frame)
             yield from self.block(node.orelse, frame)
         except GeneratorExit:

@@ -462,6 +462,18 @@ class Tracing(Stage):
                 self.fixed(value)
         return self.use_raw(value)
 
+    def handed(self, value: object, seen: frozenset[int] = frozenset()) -> object:
+        """A value as another frame gets it, without sources in this one, nor in containers of its own."""
+        if isinstance(value, tuple):
+            return self._parted(value, lambda part: self.handed(part, seen))
+        if not isinstance(value, list | dict) or self.source_of(value) is not None or id(value) in seen:
+            return self.use_raw(self.kept(value))
+        within = seen | {id(value)}
+        for key, part in [*(value.items() if isinstance(value, dict) else enumerate(value))]:
+            if isinstance(part, Sourced | list | dict | tuple):
+                value[key] = self.handed(part, within)
+        return value
+
     def use_raw(self, value: object) -> object:
         """A value without its source, on which nothing is guarded."""
         if isinstance(value, Sourced):

@@ -358,10 +358,14 @@ class Seen:
     """The compiled functions that a program calls more than once, and which is followed to its end."""
     closed: frozenset[str]
     """The compiled functions whose compile sites and calls are all in programs known to their end."""
+    answered: frozenset[str]
+    """The same where programs go on behind calls of what is not known, too."""
     ran: frozenset[tuple[str, int]]
     """The functions that compiled code has run in some program, each with the lines that it reached."""
     several: frozenset[str]
     """The classes of which some program makes more than one object, by identity."""
+    uncalled: frozenset[str]
+    """The functions of regions that no program calls."""
     limit: int
 
 
@@ -400,11 +404,19 @@ def seen(tables: Tables, context: Context) -> Seen:
             for unit, count in run.calls.items()
             if count > 1 and not (run.weakened or run.tried)
         ),
-        _closed(found, sites),
+        _closed([run for run in found if not run.presumed], sites),
+        _closed([replace(run, whole=True) for run in found if not run.presumed], sites),
         frozenset().union(*(run.ran for run in found)),
         frozenset(kind.id for run in found for kind, count in run.made.items() if count > 1),
+        _uncalled(tables, found),
         context.recompile_limit,
     )
+
+
+def _uncalled(tables: Tables, found: Sequence[Run]) -> frozenset[str]:
+    """The functions of regions that no program calls, but for lambdas, whose calls are not noted."""
+    functions = {hot.function for hot in tables.regions.hot if "<lambda>" not in hot.function.key}
+    return frozenset(one.id for one in functions.difference(*(run.begun for run in found)))
 
 
 def _closed(found: Sequence[Run], sites: Mapping[str, set[tuple[str, int]]]) -> frozenset[str]:
@@ -459,14 +471,23 @@ def _unseen(known: Finding, told: Seen) -> Finding:
 
 
 def _unreached(known: Finding, told: Seen) -> Finding:
-    """A note on a line of compiled code that changes state, if no program reaches it and all are known."""
-    if known.code not in _REBOUND - {"DYN102"} or known.severity == "note" or known.unit not in told.closed:
+    """A note on a line of compiled code, if no program calls its function and all are known.
+
+    Where it is called, a note on a line that changes state, if no program reaches that.
+    """
+    if known.severity == "note" or known.unit not in told.answered:
+        return known
+    if known.code.startswith(_OF_COMPILED) and known.symbol in told.uncalled:
+        return replace(known, severity="note")
+    if known.code not in _REBOUND - {"DYN102"} or known.unit not in told.closed:
         return known
     enters = any(symbol == known.symbol for symbol, _ in told.ran)
     reaches = (known.symbol, known.span.line) in told.ran
     return replace(known, severity="note") if enters and not reaches else known
 
 
+_OF_COMPILED = ("DYN1", "DYN4")
+"""What codes of rules about compiled code begin with."""
 _COSTED = frozenset({"DYN101", "DYN102", "DYN106", "DYN109"})
 _REBOUND = frozenset({f"DYN{number}" for number in range(101, 107)})
 _RANKS = ("once", "per-value", "storm")
