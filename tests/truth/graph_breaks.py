@@ -4289,6 +4289,80 @@ def drive():
         yield run({"x": X})
 
 
+# %% options that a frame hands on in a dict, and which are the same each time
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 2.0
+
+    def helped(self, x, options):
+        print(end="")  # expect: DYN401 break
+        return x * options["scale"]
+
+    def forward(self, x):
+        options = {"scale": self.scale}
+        return self.helped(x, options) + 1
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a way of stepping that no program picks
+class Fixed:
+    def step(self, x):
+        return x * 2
+
+
+class Adaptive:
+    def step(self, x):
+        if (x.sum() > 0).item():  # expect: DYN402 break note
+            return x * 3
+        return x
+
+
+STEPS = {"fixed": Fixed, "adaptive": Adaptive}
+
+
+class Model(nn.Module):
+    def __init__(self, method="fixed"):
+        super().__init__()
+        self.stepper = STEPS[method]()
+
+    def forward(self, x):
+        return self.stepper.step(x)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% an option that a dict has not, asked for where that is expected
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.options = {"scale": 2.0}
+        self.calls = 0
+
+    def forward(self, x):
+        try:
+            shift = self.options["shift"]
+            self.calls += 1  # expect: DYN101 storm note
+        except KeyError:
+            shift = 0.5
+        return x * self.options["scale"] + shift + self.calls
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
 # %% a decision on a number that is captured
 class Model(nn.Module):
     def forward(self, x):
