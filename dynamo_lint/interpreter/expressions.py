@@ -712,10 +712,29 @@ class Expressions(Tracing):
     def lost(self, values: Iterable[object], site: Site, why: str) -> None:
         """Weaken the run where what is unknown may change the state of a value; tell of a compiled one."""
         given = [*filter(self._has_state, values)]
+        for value in given:
+            self.hand_out(value)
         if any(map(_is_compiled, given)):
             self.give_up(site, f"{why}, and it gets compiled code")
         elif given:
             self.weaken()
+
+    def hand_out(self, value: object) -> None:
+        """Note the functions and classes that others may call from now on."""
+        match value:
+            case Closure(where, receiver=receiver):
+                self.handed_out.add(where)
+                self.hand_out(receiver)
+            case ClassObject(ref):
+                self.handed_out.add(ref)
+            case Object():
+                self.handed_out.update(one.kind for one in value.tree() if isinstance(one.kind, ClassRef))
+            case Wrapper(target=target) | Partial(function=target):
+                self.hand_out(target)
+            case list() | tuple() | dict():
+                for part in [*(value.values() if isinstance(value, dict) else value)][:LONGEST]:
+                    if isinstance(part, _STATEFUL):
+                        self.hand_out(part)
 
     def _has_state(self, value: object) -> bool:
         """Whether a value is an object or function of the project, or a small container with one in it."""

@@ -116,6 +116,8 @@ class Run:
     """The functions that it calls."""
     pinned: tuple[FixedSize, ...] = ()
     """The sizes that must be dynamic, and meet layers that fix them."""
+    handed_out: frozenset[FunctionRef | ClassRef] = frozenset()
+    """The functions and classes that it hands to what is not known."""
     presumed: bool = False
     """No program makes these calls."""
     specialised: tuple[Specialised, ...] = ()
@@ -135,7 +137,7 @@ def runs(tables: Tables) -> tuple[Run, ...]:
 def _runs(tables: Tables) -> Iterator[Run]:
     failing, disabled = _failing(tables), _disabled(tables.project)
     roots = programs(tables)
-    waiting, done, ran = [*roots], set[FunctionRef](), set[FunctionRef]()
+    waiting, done, ran = [*roots], set[FunctionRef](), set[str]()
     steps = 0
     for number in range(len(roots)):
         # First those that lead to what no other has reached.
@@ -149,14 +151,14 @@ def _runs(tables: Tables) -> Iterator[Run]:
         stage = _interpreted(tables, failing, disabled, partial(_run, root=root))
         done.update(stage.entered)
         steps += stage.steps
-        ran.update(where for where, _ in stage.ran)
+        ran.update((where.id for where, _ in stage.ran), (one.unit for one in stage.met))
         yield _account(stage, root)
     steps = 0
     for hot in _unseen(tables):
-        if hot.function not in ran and steps <= _STEPS_PRESUMED:
+        if hot.function.id not in ran and steps <= _STEPS_PRESUMED:
             stage = _interpreted(tables, failing, disabled, partial(_presume, tables=tables, hot=hot))
             steps += stage.steps
-            ran.update(where for where, _ in stage.ran)
+            ran.update(where.id for where, _ in stage.ran)
             yield _presumed(stage, hot)
 
 
@@ -196,6 +198,7 @@ def _account(stage: Runner, root: FunctionRef) -> Run:
         pinned=tuple(stage.pinned.values()),
         specialised=tuple(_specialised(stage)),
         modes=frozenset(_modes(stage)),
+        handed_out=frozenset(stage.handed_out),
     )
 
 

@@ -234,6 +234,7 @@ class Library(CompiledCalls):
                 return _of_text(receiver, name, given)
         if name in _SET_UPS and any(isinstance(one, Object | Wrapper) for one in arguments):
             return _handed_back(arguments)
+        self.hand_out(receiver)
         self.lost([*arguments, *keywords.values()], site, f"`{name}` of what is not known")
         return UNKNOWN
 

@@ -118,6 +118,8 @@ class Stage(ABC):
     """Places that no expression stands for."""
     entered: dict[FunctionRef, Begun] = field(default_factory=dict)
     """The functions that were called."""
+    handed_out: set[FunctionRef | ClassRef] = field(default_factory=set)
+    """The functions and classes that were handed to what is not known."""
     trace: Trace | None = None
     """The compiled call that is under way."""
     under: CompileCall | None = None

@@ -24,7 +24,7 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.interpreter.tracing import GIVEN
 from dynamo_lint.program.item_path import ANY_ITEM
-from dynamo_lint.program.refs import ClassRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.rules.base import ONCE, Claim, Context, Rule, bounded, costs
 from dynamo_lint.rules.guard_filters import OF_LIBRARIES, as_stale
 from dynamo_lint.rules.interpreted import stated, unit_name
@@ -414,9 +414,21 @@ def seen(tables: Tables, context: Context) -> Seen:
 
 
 def _uncalled(tables: Tables, found: Sequence[Run]) -> frozenset[str]:
-    """The functions of regions that no program calls, but for lambdas, whose calls are not noted."""
-    functions = {hot.function for hot in tables.regions.hot if "<lambda>" not in hot.function.key}
-    return frozenset(one.id for one in functions.difference(*(run.begun for run in found)))
+    """The functions of regions that no program calls, nor hands to what may.
+
+    Only those that can be seen to be called: no lambdas and closures, and no methods of a library's classes.
+    """
+    project = tables.project
+    out = frozenset[FunctionRef | ClassRef]().union(*(run.handed_out for run in found))
+    classes = {part for ref in out if isinstance(ref, ClassRef) for part in project.mro(ref)}
+    functions = {hot.function for hot in tables.regions.hot}.difference(*(run.begun for run in found))
+    uncalled = set[str]()
+    for one in functions:
+        owner = project.owner(one)
+        strange = owner is not None and not (project.is_module(owner) or not project.external_bases(owner))
+        if not (strange or one in out or owner in classes or any(mark in one.key for mark in "<#")):
+            uncalled.add(one.id)
+    return frozenset(uncalled)
 
 
 def _closed(found: Sequence[Run], sites: Mapping[str, set[tuple[str, int]]]) -> frozenset[str]:
@@ -444,8 +456,11 @@ def joined(findings: Iterable[Finding], shown: Iterable[Finding], told: Seen) ->
     known = [_counted(one, told) for one in findings if not _is_refuted(one, told)]
     found: list[Finding] = []
     shared: set[int] = set()
-    # Of the parts of one container that one line replaces, the one that costs most.
-    ranked = sorted(shown, key=lambda one: _RANKS.index(one.effect) if one.effect in _RANKS else -1)
+    # Of the parts of one container that one line replaces, the one that costs most, and is known best.
+    ranked = sorted(
+        shown,
+        key=lambda one: (_RANKS.index(one.effect) if one.effect in _RANKS else -1, one.severity != "note"),
+    )
     for one in {(one.code, one.unit, one.subject, one.span): one for one in ranked}.values():
         if one.effect == "stale" and one.severity != "note":
             known = [other for other in known if not _is_unguarded(other, one)]
