@@ -165,8 +165,7 @@ def check(
     rules = catalogue()
     _check_selectors(given, rules)
     if show_files or show_settings:
-        paths_shown = sorted({path for group in groups for path in group.found.reported})
-        text = "".join(f"{clean(path)}\n" for path in paths_shown)
+        text = "".join(f"{clean(p)}\n" for p in sorted({p for one in groups for p in one.found.reported}))
         shown = "\n".join(map(output.configuration_text, settings)) if show_settings else text
         return output.deliver(shown, output_file)
     _check_formats(outputs, statistics, context)

@@ -492,7 +492,11 @@ def _unreached(known: Finding, told: Seen) -> Finding:
     """
     if known.severity == "note" or known.unit not in told.answered:
         return known
-    if known.code.startswith(_OF_COMPILED) and known.symbol in told.uncalled:
+    if (
+        known.code.startswith(_OF_COMPILED)
+        and known.symbol in told.uncalled
+        and known.unit not in told.uncalled
+    ):
         return replace(known, severity="note")
     if known.code not in _REBOUND - {"DYN102"} or known.unit not in told.closed:
         return known
