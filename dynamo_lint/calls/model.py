@@ -40,6 +40,8 @@ class Edge:
     """Switches of the target that the call leaves off."""
     after: frozenset[FunctionRef] = frozenset()
     """Functions of which one has to have run: those that register a hook."""
+    among: int = 1
+    """Among how many things a run picks the one that it leads to, as an argument or a registry says."""
 
 
 @dataclass(slots=True)

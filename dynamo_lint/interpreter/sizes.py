@@ -185,7 +185,8 @@ def _dims(arguments: Sequence[object]) -> Shape | None:
 
 def _counted(arguments: Sequence[object]) -> Shape | None:
     numbers = [one for one in arguments if isinstance(one, int)]
-    return (len(range(*numbers)),) if numbers and len(numbers) == len(arguments) <= 3 else None
+    told = numbers and len(numbers) == len(arguments) <= 3 and 0 not in numbers[2:]
+    return (len(range(*numbers)),) if told else None
 
 
 def _nested(data: object) -> Shape | None:
@@ -199,7 +200,7 @@ def _sliced(size: int | None, part: slice) -> int | None:
     if size is None:
         return part.stop if isinstance(part.stop, int) and part.start is None and part.stop > 0 else None
     bounds = (part.start, part.stop, part.step)
-    if any(bound is not None and not isinstance(bound, int) for bound in bounds):
+    if part.step == 0 or any(bound is not None and not isinstance(bound, int) for bound in bounds):
         return None
     return len(range(*part.indices(size)))
 
@@ -208,6 +209,8 @@ def _padded(first: object, widths: object) -> Shape | None:
     if not isinstance(first, Tensor) or first.shape is None or not isinstance(widths, list | tuple):
         return None
     shape = list(first.shape)
+    if len(widths) > 2 * len(shape):
+        return None  # an error where it runs, or a tensor of more axes than it was taken for
     for number in range(len(widths) // 2):
         added, size = widths[2 * number : 2 * number + 2], shape[-1 - number]
         known = all(isinstance(one, int) for one in added)

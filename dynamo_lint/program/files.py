@@ -113,12 +113,29 @@ def one_program(project: Project, path: str, other: str) -> bool:
 
 
 def _is_program(project: Project, path: str) -> bool:
-    """Whether a file is run by itself, and no other imports it by name."""
+    """Whether a file is run by itself, and no other imports it by name, nor does a configuration."""
     file = project.files[path]
     if not (file.is_script or in_tests(path)):
         return False
     imports = project.named("imports").get(file.module.partition(".")[0], ())
-    return not any(file.module in (one.module, f"{one.module}.{one.name}") for one in imports)
+    if any(file.module in (one.module, f"{one.module}.{one.name}") for one in imports):
+        return False
+    key = ("named by a configuration", path)
+    if key not in project.memo:
+        project.memo[key] = _is_configured(project, path)
+    return not project.memo[key]
+
+
+def _is_configured(project: Project, path: str) -> bool:
+    """Whether a configuration builds something that a file defines: it is imported for that."""
+    file = project.files[path]
+    own = (key for key in (*file.functions, *file.classes) if key != MODULE_KEY and "." not in key)
+    return any(
+        not isinstance(symbol, ExternalSymbol) and symbol.path == path
+        for name in own
+        for where, site in project.named("described").get(name, ())
+        for symbol in project.symbols(site.call.function, where.path, where.key)
+    )
 
 
 def imports_by_text(project: Project) -> bool:

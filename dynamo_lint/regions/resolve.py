@@ -62,6 +62,7 @@ def resolve(
     if not (roots or unresolved or comments or unknown):
         unresolved = compile_flags(project)
     hot, calls, cuts = trace(project, roots, options)
+    cuts = tuple(site for site in cuts if answers.isdisjoint(site.candidates))
     entries = tuple(root.entry for root in roots)
     none = tuple(sorted(set(skipped), key=lambda one: (one.path, one.line, one.expression)))
     idle = idle_declarations(project, options, unknown, comments)

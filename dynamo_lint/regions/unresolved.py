@@ -13,10 +13,10 @@ from dynamo_lint.program.files import is_for_tests
 from dynamo_lint.program.hierarchy import only_declares, overrides, subclasses
 from dynamo_lint.program.project import HIDING, Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
-from dynamo_lint.regions.model import CompiledFunction, Regions, Unresolved
-from dynamo_lint.regions.options import LIBRARY
+from dynamo_lint.regions.model import CompiledFunction, Entry, Regions, Unresolved
+from dynamo_lint.regions.options import CHOICE, LIBRARY
 from dynamo_lint.regions.targets import Target
-from dynamo_lint.values.model import Compiled, Context, ExternalInstance, Instance, ValueSet
+from dynamo_lint.values.model import Compiled, Context, ExternalInstance, Instance, Value, ValueSet
 from dynamo_lint.values.points_to import evaluate
 
 FEW_NAMES = 3
@@ -46,7 +46,11 @@ def candidates(project: Project, where: FunctionRef, target: Expr) -> tuple[str,
 
 def named(project: Project, targets: Iterable[Target]) -> tuple[str, ...]:
     """The classes, or functions without one, that some targets belong to, as a declaration names them."""
-    refs = {target.receiver or target.function for target in targets}
+    return _declared(project, {target.receiver or target.function for target in targets})
+
+
+def _declared(project: Project, refs: Iterable[ClassRef | FunctionRef]) -> tuple[str, ...]:
+    """The names by which a declaration means some classes and functions."""
     return tuple(sorted(f"{project.files[ref.path].module}:{ref.key}" for ref in refs))
 
 
@@ -129,6 +133,17 @@ def describe(expr: Expr) -> str:
         case ir.Typed(value) | ir.Narrowed(value):
             return describe(value)
     return "…"
+
+
+def call_of_one(project: Project, entry: Entry, callees: list[str], meant: Iterable[Value]) -> Unresolved:
+    """The site that compiles code which calls one of several modules, by some names."""
+    modules = _declared(project, {value.ref for value in meant if isinstance(value, Instance)})
+    called = " and ".join(f"`{callee}`" for callee in sorted(callees)[:FEW_NAMES])
+    why = f"what it compiles calls {called}, one of {len(modules)} classes, and a run says which: "
+    compiled = entry.target.partition("::")[2]
+    return Unresolved(
+        entry.path, entry.line, compiled, f"{why}what is found in them is a note", modules, kind=CHOICE
+    )
 
 
 def left_to_many(project: Project, hot: Iterable[CompiledFunction]) -> Iterator[Unresolved]:

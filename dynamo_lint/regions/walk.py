@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -33,8 +33,8 @@ from dynamo_lint.regions.compile_names import CONVENTION
 from dynamo_lint.regions.edge_conditions import Switches, if_given, never_runs, without_gradients
 from dynamo_lint.regions.model import CallEdge, CompiledFunction, Root, Unresolved
 from dynamo_lint.regions.options import RegionOptions
-from dynamo_lint.regions.targets import is_kept_eager, of_few, of_receiver, shown, targets_of
-from dynamo_lint.regions.unresolved import describe
+from dynamo_lint.regions.targets import alternatives, is_kept_eager, of_few, of_receiver, shown, targets_of
+from dynamo_lint.regions.unresolved import call_of_one, describe
 from dynamo_lint.values.arguments import ENOUGH, as_given
 from dynamo_lint.values.model import (
     Arguments,
@@ -62,14 +62,28 @@ def trace(
     if left_out := walk.without_gradients():
         walk = _RegionWalk(project, options)
         walk.run(roots, left_out)
-    return walk.hot(), walk.calls(), tuple(walk.cuts())
+    return walk.hot(), walk.calls(), (*walk.choices(roots), *walk.cuts())
 
 
 def _choices(edges: list[Edge]) -> list[int]:
-    """For each of some edges, how many functions its call may run; one for what is no call."""
-    called = {(edge.line, edge.callee, edge.target.function) for edge in edges}
-    functions = Counter((line, callee) for line, callee, _ in called)
-    return [functions[edge.line, edge.callee] if edge.callee is not None else 1 for edge in edges]
+    """For each of some edges, among how many it is: what its call may run, or what is passed on."""
+    called = {(edge.line, edge.callee, edge.target.function) for edge in edges if edge.callee is not None}
+    functions: Counter[tuple[int, str | None]] = Counter((line, callee) for line, callee, _ in called)
+    return [max(edge.among, functions[edge.line, edge.callee]) for edge in edges]
+
+
+def _told_apart(passed: list[tuple[Value | Node, Edge]]) -> Iterator[Edge]:
+    """The edges to what one argument may be, with among how many each is: a caller passes one of its own.
+
+    What a container holds is passed on together, as one thing.
+    """
+    runs: dict[Value | Node, set[FunctionRef]] = defaultdict(set)
+    for value, edge in passed:
+        runs[value].add(edge.target.function)
+    ways: dict[FunctionRef | None, set[frozenset[FunctionRef]]] = defaultdict(set)
+    for value, edge in passed:
+        ways[edge.needs].add(frozenset(runs[value]))
+    return (replace(edge, among=max(edge.among, len(ways[edge.needs]))) for _, edge in passed)
 
 
 class _RegionWalk:
@@ -95,6 +109,8 @@ class _RegionWalk:
         self._protocols = protocols.defined(project)
         self._cuts: dict[tuple[FunctionRef, int, str], tuple[Value, ...]] = {}
         """The candidates of a call that are not followed, as they are too many, by place and callee."""
+        self._offered: dict[FunctionRef, dict[str, frozenset[Value]]] = {}
+        """The modules of which a run picks one, by the function that calls it and its name there."""
         self._delegates = "__getattr__" in project.named("methods")
         self._properties = project.named("properties")
 
@@ -328,7 +344,7 @@ class _RegionWalk:
         self._note_cut(
             call, context, tuple(v for v in values if v not in kept) or self._left_out(call, context)
         )
-        values = kept
+        values, picked = kept, self._picked(call.function, context, kept)
         yield from self._by_caller(call.function, context, values, call.line)
         for value, confidence in values.items():
             match value:
@@ -348,6 +364,8 @@ class _RegionWalk:
                         edges = self._leaving(self._runs(bound, confidence, call.line, callee=callee), call)
                         if isinstance(bound, Instance):
                             edges = self._callbacks(edges, call, context)
+                        if value in picked:
+                            edges = (replace(edge, among=MANY + 1) for edge in edges)
                         yield from self._passed(call.function, context, bound, edges)
 
     def _note_cut(self, call: ir.Call, context: Context, left_out: tuple[Value, ...]) -> None:
@@ -381,6 +399,17 @@ class _RegionWalk:
         for node, edges in self._edges.items() if not self._guesses else ():
             if self._visits[node].confidence < Confidence.POSSIBLE:
                 yield from self._guessed(node.function, edges)
+
+    def choices(self, roots: list[Root]) -> Iterator[Unresolved]:
+        """The sites that compile what calls one of several modules, which of them a run says."""
+        offered: dict[int, dict[str, frozenset[Value]]] = defaultdict(dict)
+        for node, visit in self._visits.items():
+            if visit.confidence < Confidence.POSSIBLE and not visit.is_guess:
+                offered[visit.first] |= self._offered.get(node.function, {})
+        for number, callees in sorted(offered.items()):
+            meant = frozenset[Value]().union(*callees.values())
+            if meant:
+                yield call_of_one(self._project, roots[number].entry, list(callees), meant)
 
     def _guessed(self, where: FunctionRef, edges: list[Edge]) -> Iterator[Unresolved]:
         """The calls of a function that may run what is compiled by a guess alone, as they are spelled."""
@@ -457,12 +486,36 @@ class _RegionWalk:
         for argument in arguments_of(call):
             if isinstance(argument, ir.Constant | ir.UnknownExpression):
                 continue
-            values = evaluate(self._project, argument, context)
-            yield from self._by_caller(argument, context, values, call.line, "passes on")
-            for value, confidence in shown(points_to_of(self._project), values, FAN_OUT).items():
-                if isinstance(value, FunctionValue) or points_to_of(self._project).holds_module(value):
+            pts, values = points_to_of(self._project), evaluate(self._project, argument, context)
+            by_caller = self._by_caller(argument, context, values, call.line, "passes on")
+            passed: list[tuple[Value | Node, Edge]] = [(edge.target, edge) for edge in by_caller]
+            kept = shown(pts, values, FAN_OUT)
+            picked = self._picked(argument, context, kept)
+            for value, confidence in kept.items():
+                if isinstance(value, FunctionValue) or pts.holds_module(value):
                     edges = self._runs(value, max(confidence, Confidence.LIKELY), call.line, "passes on")
-                    yield from self._passed(argument, context, value, edges)
+                    among = MANY + 1 if value in picked else 1
+                    edges = (replace(edge, among=among) for edge in edges)
+                    passed += [(value, edge) for edge in self._passed(argument, context, value, edges)]
+            yield from _told_apart(passed)
+
+    def _picked(self, called: Expr, context: Context, values: ValueSet) -> frozenset[Value]:
+        """Those modules among the values of a callee of which a run picks one, as a registry offers them.
+
+        So it is where the model of a step or of a worker is called, as at a site that compiles the model
+        alone. What a module calls are its parts: they may vary within one model.
+        """
+        where, receiver = context.function, context.receiver
+        of_module = receiver is not None and self._project.is_module(receiver)
+        beside = not of_module and (receiver is not None or where in self._entered)
+        modules = {v: v.ref for v in values if isinstance(v, Instance) and self._project.is_module(v.ref)}
+        if len(modules) < 2 or not beside:
+            return frozenset()
+        picked = alternatives(points_to_of(self._project), where, called, values) & modules.keys()
+        if picked:
+            known = self._offered.setdefault(where, {})
+            known[describe(called)] = known.get(describe(called), frozenset()) | picked
+        return picked
 
     def _by_caller(
         self, expr: Expr, context: Context, known: ValueSet, line: int, verb: str = "calls"

@@ -142,3 +142,23 @@ def test_what_other_code_compiles_is_certain(path: str) -> None:
 def test_a_chain_says_that_a_test_compiles() -> None:
     _, regions = resolve_text({"lib.py": NET, "test_net.py": MAIN})
     assert [hot.chain[0].note for hot in regions.hot] == ["compiled here, by a test"]
+
+
+CONFIGURED = """
+import torch
+from hydra.utils import instantiate
+def main(cfg): return torch.compile(instantiate(cfg.net))(1)
+"""
+NET = """
+from torch import nn
+class Net(nn.Module):
+    def forward(self, x): return x
+if __name__ == "__main__":
+    Net()
+"""
+
+
+def test_a_file_that_a_configuration_names_belongs_to_the_program_that_reads_it() -> None:
+    files = {"main.py": CONFIGURED, "nets/net.py": NET, "conf/base.yaml": "net:\n  _target_: nets.net.Net\n"}
+    assert hot(files) == {"nets/net.py::Net.forward": "likely"}
+    assert hot(files | {"conf/base.yaml": "net:\n  _target_: nets.other.Net\n"}) == {}

@@ -420,3 +420,105 @@ def test_a_site_that_only_shows_what_configurations_build_is_told_with_what_it_m
     (site,) = regions.unresolved
     assert site.why == "it is one of 2 unrelated classes, and nothing shows which"
     assert site.candidates == ("main:Net", "main:Scale")
+
+
+WORKER = (
+    TABLE.replace("def prepare(options): return torch.compile(build(options.net))\n", "")
+    + """
+class Base:
+    def __init__(self, options):
+        self.net = build({kind})
+class Worker(Base):
+    def __init__(self, options):
+        super().__init__(options)
+        self.fast = torch.compile(self.step)
+    def step(self, x): return self.loss(self.net(x))
+    def loss(self, y): return y
+"""
+)
+
+
+def test_a_compiled_step_that_calls_one_of_several_models_is_told_where_it_is_compiled() -> None:
+    _, regions = resolve_text(WORKER.replace("{kind}", "options.net"))
+    (site,) = regions.unresolved
+    assert (site.kind, site.expression, site.candidates) == (
+        "choice",
+        "Worker.step",
+        ("m:Decoder", "m:Encoder"),
+    )
+    assert site.why == (
+        "what it compiles calls `self.net`, one of 2 classes, and a run says which: "
+        "what is found in them is a note"
+    )
+    assert advice(site) == 'declare what it compiles: regions = ["m:Decoder", "m:Encoder"]'
+    aside = {one.function.key: one.guessed for one in regions.hot}
+    assert aside == {
+        "Worker.step": False,
+        "Worker.loss": False,
+        "Encoder.forward": True,
+        "Decoder.forward": True,
+    }
+
+
+@pytest.mark.parametrize("kind", ["'encoder'", "'decoder'"])
+def test_a_worker_that_says_which_model_it_steps_is_no_choice(kind: str) -> None:
+    _, regions = resolve_text(WORKER.replace("{kind}", kind))
+    assert regions.unresolved == ()
+    assert not any(one.guessed for one in regions.hot)
+
+
+def test_a_declaration_decides_which_model_a_compiled_step_calls() -> None:
+    _, regions = resolve_text(WORKER.replace("{kind}", "options.net"), declared=("m:Encoder",))
+    assert regions.unresolved == ()
+    aside = {one.function.key: one.guessed for one in regions.hot}
+    assert (aside["Encoder.forward"], aside["Decoder.forward"]) == (False, True)
+
+
+def test_the_parts_of_a_module_that_a_table_offers_are_parts_of_one_model() -> None:
+    code = WORKER.replace("class Base:", "class Base(nn.Module):").replace("{kind}", "options.net")
+    _, regions = resolve_text(code)
+    assert regions.unresolved == ()
+    assert not any(one.guessed for one in regions.hot)
+
+
+# --- one of many that library code is given --------------------------------------------------------------
+
+
+def _handing_on(many: int, call: str) -> str:
+    """A step that hands library code one of so many models."""
+    nets = "\n".join(f"class Net{n}(nn.Module):\n    def forward(self, x): return x" for n in range(many))
+    branches = "\n".join(f"    if name == {n}: return Net{n}()" for n in range(many))
+    return f"""
+from torch.distributed.checkpoint.state_dict import get_model_state_dict
+from library import run
+{nets}
+def build(name):
+{branches}
+class Worker:
+    def __init__(self, options):
+        self.net = build(options.net)
+        self.fast = torch.compile(self.step)
+    def step(self, x): return {call}
+"""
+
+
+def test_a_model_that_a_step_hands_to_library_code_is_one_of_those_that_it_may_be() -> None:
+    _, regions = resolve_text(_handing_on(3, "run(self.net, x)"))
+    assert {one.function.key: one.guessed for one in regions.hot} == {
+        "Worker.step": False,
+        **{f"Net{n}.forward": True for n in range(3)},
+    }
+
+
+def test_the_models_of_a_list_are_handed_on_together() -> None:
+    nets = "\n".join(f"class Net{n}(nn.Module):\n    def forward(self, x): return x" for n in range(20))
+    held = ", ".join(f"Net{n}()" for n in range(20))
+    code = f"from library import run\n{nets}\nNETS = [{held}]\n@torch.compile\ndef step(x): return run(NETS, x)\n"
+    _, regions = resolve_text(code)
+    assert len(regions.hot) == 21
+    assert not any(one.guessed for one in regions.hot)
+
+
+def test_a_state_dictionary_is_asked_of_a_model_without_calling_it() -> None:
+    _, regions = resolve_text(_handing_on(3, "get_model_state_dict(model=self.net)"))
+    assert [one.function.key for one in regions.hot] == ["Worker.step"]
