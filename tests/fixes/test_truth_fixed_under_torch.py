@@ -61,6 +61,8 @@ FIXED = {
     "modes: a counter of a module behind a filter that drops the guards on globals",
     "modes: a counter behind a lambda that drops the guards on globals",
     "whole_programs: a child that asks its parent how far training is",
+    "graph_breaks: an option that a dict has not, asked for where that is expected",
+    "graph_breaks: options that a frame hands on in a dict, and which are the same each time",
     "graph_breaks: scalars captured around another model alone",
     "graph_breaks: scalars captured around the last calls alone",
     "graph_breaks: scalars captured around what compiles alone",
