@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import islice
 
@@ -126,6 +126,17 @@ class Run:
     """By compiled function the modes that had another value than at the start, and their values in order."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """All that a run is told of compiled code."""
+
+    failing: Failing
+    disabled: Mapping[FunctionRef | ClassRef, str]
+    breaking: Mapping[FunctionRef, frozenset[int]]
+    targets: Mapping[tuple[str, int], Compiled]
+    callees: Mapping[tuple[str, int, str], Compiled]
+
+
 def runs(tables: Tables) -> tuple[Run, ...]:
     """The run of each function that drives compiled code, interpreted once."""
     memo = tables.project.memo
@@ -135,7 +146,9 @@ def runs(tables: Tables) -> tuple[Run, ...]:
 
 
 def _runs(tables: Tables) -> Iterator[Run]:
-    failing, disabled = _failing(tables), _disabled(tables.project)
+    known = _Known(
+        _failing(tables), _disabled(tables.project), _breaking(tables), _targets(tables), _callees(tables)
+    )
     roots = programs(tables)
     waiting, done, ran = [*roots], set[FunctionRef](), set[str]()
     steps = 0
@@ -148,18 +161,17 @@ def _runs(tables: Tables) -> Iterator[Run]:
         if number >= _MOST or steps > _STEPS:
             yield _not_begun(tables, root)
             continue
-        stage = _interpreted(tables, failing, disabled, partial(_run, root=root))
+        stage = _interpreted(tables, known, partial(_run, root=root))
         done.update(stage.entered)
         steps += stage.steps
         ran.update((where.id for where, _ in stage.ran), (one.unit for one in stage.met))
         yield _account(stage, root)
     steps = 0
-    for hot in _unseen(tables):
-        if hot.function.id not in ran and steps <= _STEPS_PRESUMED:
-            stage = _interpreted(tables, failing, disabled, partial(_presume, tables=tables, hot=hot))
+    for unseen in _unseen(tables, ran):
+        if steps <= _STEPS_PRESUMED:
+            stage = _interpreted(tables, known, partial(_presume, tables=tables, unseen=unseen))
             steps += stage.steps
-            ran.update(where.id for where, _ in stage.ran)
-            yield _presumed(stage, hot)
+            yield _presumed(stage, unseen[0])
 
 
 def _account(stage: Runner, root: FunctionRef) -> Run:
@@ -229,13 +241,12 @@ def _modes(stage: Runner) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
-    """All that calls have shown which no program makes: what may happen."""
-    doubted = [replace(one, doubt=True) for one in stage.recompiles]
+    """All that calls have shown which no program makes: numbers and texts that compiled code changes."""
+    own = [one for one in stage.recompiles if not one.instance and _changes_itself(one)]
     return Run(
         hot.function,
-        recompiles=tuple(_of_changes(one) for one in doubted),
+        recompiles=tuple(replace(one, doubt=True) for one in own),
         tried=True,
-        breaks=tuple(replace(one, doubt=True) for one in stage.breaks.values()),
         weakened=True,
         ran=frozenset((where.id, line) for where, line in stage.ran),
         presumed=True,
@@ -243,24 +254,35 @@ def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
     )
 
 
+def _changes_itself(one: Recompile) -> bool:
+    """Whether compiled code has changed the number or text that asks for a compile."""
+    plain = isinstance(one.now, int | float | str) and isinstance(one.guard.expected, int | float | str)
+    return plain and any(write.traced for write in one.writes)
+
+
 def _interpreted(
     tables: Tables,
-    failing: Failing,
-    disabled: Mapping[FunctionRef | ClassRef, str],
+    known: _Known,
     start: Callable[[Runner], None],
 ) -> Runner:
     """A program that has run, again as long as it shows where Dynamo cuts frames otherwise than was known."""
-    splits, targets = Splits(_breaking(tables), {*tables.eager}), _targets(tables)
-    callees = _callees(tables)
+    splits = Splits(known.breaking, {*tables.eager})
     steps = 0
     for _ in range(_PASSES):
-        known = splits.size
+        size = splits.size
         stage = Runner(
-            tables.project, tables.bodies, failing, disabled, tables.torch_version, splits, targets, callees
+            tables.project,
+            tables.bodies,
+            known.failing,
+            known.disabled,
+            tables.torch_version,
+            splits,
+            known.targets,
+            known.callees,
         )
         start(stage)
         steps += stage.steps
-        if splits.size == known or steps > _STEPS:
+        if splits.size == size or steps > _STEPS:
             break
     stage.steps = steps
     return stage
@@ -378,18 +400,22 @@ def _callees(tables: Tables) -> dict[tuple[str, int, str], Compiled]:
     return {place: next(iter(targets)) for place, targets in found.items() if len(targets) == 1}
 
 
-def _unseen(tables: Tables) -> Iterator[CompiledFunction]:
-    """The functions that are compiled themselves, as certain or likely as can be."""
+def _unseen(tables: Tables, ran: Set[str]) -> list[list[CompiledFunction]]:
+    """By file, the functions that are compiled themselves, as certain or likely as can be, and never ran."""
+    found: dict[str, list[CompiledFunction]] = {}
     for hot in tables.regions.hot:
-        if hot.compiled and not hot.guessed and hot.confidence <= Confidence.LIKELY:
-            yield hot
+        sure = not hot.guessed and hot.confidence <= Confidence.LIKELY
+        if hot.compiled and sure and hot.function.id not in ran:
+            found.setdefault(hot.function.path, []).append(hot)
+    return [*found.values()]
 
 
-def _presume(stage: Runner, tables: Tables, hot: CompiledFunction) -> None:
-    """Call a compiled function as any caller may: some times, with other tensors."""
-    entry = tables.regions.entries[hot.entries[0]]
-    site = stage.here(FunctionRef(entry.path, MODULE_KEY), max(entry.line, 1))
-    _ended(stage, lambda: stage.call_presumed(hot.function, hot.receiver, site, _PRESUMED))
+def _presume(stage: Runner, tables: Tables, unseen: Sequence[CompiledFunction]) -> None:
+    """Call each of some compiled functions as any caller may: some times, with other tensors."""
+    for hot in unseen:
+        entry = tables.regions.entries[hot.entries[0]]
+        site = stage.here(FunctionRef(entry.path, MODULE_KEY), max(entry.line, 1))
+        _ended(stage, partial(stage.call_presumed, hot.function, hot.receiver, site, _PRESUMED))
 
 
 def _run(stage: Runner, root: FunctionRef) -> None:

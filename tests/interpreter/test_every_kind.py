@@ -163,17 +163,7 @@ def test_a_run_sees_what_changes_in_each_kind(tmp_path: Path, name: str) -> None
     assert ("DYN101", "storm", "error") in {(one.code, one.effect, one.severity) for one in told}
 
 
-UNSEEN = {
-    *("Dict", "Lambda", "List", "Match", "MatchAs", "MatchMapping", "MatchSequence", "MatchStar", "Nonlocal"),
-    *("Slice", "Starred", "Subscript", "Yield", "YieldFrom"),
-}
-"""What only a run sees so far: the rules follow no values through these."""
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.xfail] if name in UNSEEN else []) for name in sorted(SPELLED)],
-)
+@pytest.mark.parametrize("name", sorted(SPELLED))
 def test_without_a_run_each_kind_is_seen_or_told(tmp_path: Path, name: str) -> None:
     if not exists(name):
         pytest.skip("a newer Python has it")

@@ -244,7 +244,7 @@ def test_a_file_that_takes_too_many_steps_is_named_and_the_others_are_linted(
     (here / "b.py").write_text(model())
     monkeypatch.setattr(tables, "_STEPS", 0)
     codes = lint(capsys)[1]
-    assert codes.count("DYN101") == 2
+    assert codes.count("DYN101") == 3  # one of them by a presumed call
     assert codes.count("DYN906") == 1
 
 
