@@ -44,7 +44,8 @@ _REFLECTION = re.compile(
 """Attributes that are reached without their names: an object's dictionary, a name that is computed."""
 
 
-SEARCHES: Mapping[str, Callable[[bytes, bytes], bool]] = {
+_Search = Callable[[bytes, bytes], bool]
+_ANYWHERE: Mapping[str, _Search] = {
     "text": lambda text, raw: text in raw,
     "word": lambda text, raw: text in raw and _has_word(text, raw),
     "attribute": speaks_of,
@@ -53,10 +54,18 @@ SEARCHES: Mapping[str, Callable[[bytes, bytes], bool]] = {
 """By name: anywhere at all, as a word of its own, as `.text` or `"text"`, or attributes without names."""
 
 
-def holds_in_code(how: str, text: str, raw: bytes) -> bool:
-    """Whether the code of a file holds a text, but for comments and docstrings."""
-    search, word = SEARCHES[how], text.encode()
-    return search(word, raw) and search(word, _code(raw))
+def _in_code(search: _Search) -> _Search:
+    """The same search, in the code of a file without comments and docstrings."""
+    return lambda text, raw: search(text, raw) and search(text, _code(raw))
+
+
+IN_CODE = " in code"
+"""What the names of searches end with that pass over comments and docstrings."""
+SEARCHES: Mapping[str, _Search] = {
+    **_ANYWHERE,
+    **{f"{how}{IN_CODE}": _in_code(search) for how, search in _ANYWHERE.items()},
+}
+"""All searches by name."""
 
 
 def _code(raw: bytes) -> bytes:

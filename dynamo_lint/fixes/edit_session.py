@@ -17,7 +17,7 @@ from dynamo_lint.findings import Edit, Fix, Span
 from dynamo_lint.index.ir import MODULE_KEY, Function
 from dynamo_lint.index.walking import children
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
-from dynamo_lint.searches import holds_in_code
+from dynamo_lint.searches import IN_CODE
 from dynamo_lint.sources import Sources
 from dynamo_lint.state.model import AttributeState, Lookup
 from dynamo_lint.state.provenance import Tables
@@ -316,9 +316,9 @@ class Workbench:
         """The project's files that hold a text, in one of the ways of `searches.SEARCHES`."""
         return self.sources.holding(how, text, self.tables.project.code)
 
-    def files_of_code(self, how: str, text: str) -> Iterator[str]:
+    def files_of_code(self, how: str, text: str) -> tuple[str, ...]:
         """Those of them that hold it in their code, and not in a comment or a docstring alone."""
-        return (path for path in self.files(how, text) if holds_in_code(how, text, self.sources.raw(path)))
+        return self.files(f"{how}{IN_CODE}", text)
 
     def few_files(self, how: str, text: str) -> tuple[str, ...]:
         """The same; raises Unclear where there are so many that nobody would read the edits."""

@@ -91,7 +91,7 @@ def _said(bench: Workbench, how: str, text: str) -> str | None:
     """The first file whose code holds a text, in a way of `searches.SEARCHES`; None if none does."""
     asked = "said", how, text
     if asked not in bench.memo:
-        bench.memo[asked] = next(bench.files_of_code(how, text), None)
+        bench.memo[asked] = next(iter(bench.files_of_code(how, text)), None)
     found = bench.memo[asked]
     return str(found) if found is not None else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dynamo_lint.searches import holds_in_code
+from dynamo_lint.searches import SEARCHES
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from dynamo_lint.searches import holds_in_code
     ],
 )
 def test_a_word_of_the_code_is_found(text: str) -> None:
-    assert holds_in_code("word", "half", text.encode())
+    assert SEARCHES["word in code"](b"half", text.encode())
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_a_word_of_the_code_is_found(text: str) -> None:
     ],
 )
 def test_a_word_of_a_comment_or_a_docstring_is_not(text: str) -> None:
-    assert not holds_in_code("word", "half", text.encode())
+    assert not SEARCHES["word in code"](b"half", text.encode())

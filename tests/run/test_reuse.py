@@ -28,9 +28,9 @@ class Block(torch.nn.Module):
         self.steps = 0
         self.scale = 1.0
 
-    def forward(self, x):  # in bfloat16, so that no fix is safe, and none asks who is handed a block
+    def forward(self, x):  # in a small dtype, so that no fix is safe, and none asks who is handed a block
         self.steps += 1
-        return x * self.steps * self.scale
+        return x.to(torch.bfloat16) * self.steps * self.scale
 """
 TRAIN = """\
 import torch
