@@ -223,11 +223,10 @@ def _account(
     runs: Sequence[_Run], report: Report, sources: Sources, outputs: Sequence[Output]
 ) -> Account | None:
     """The state that compiled code reads, with the findings about it: what a page shows beside these."""
-    from dynamo_lint.render.account import joined
-    from dynamo_lint.run.resolved import reported_account
-
     if not report.compiled.functions or not any(one.format == "html" for one in outputs):
         return None
+    from dynamo_lint.render.account import joined
+    from dynamo_lint.run.resolved import reported_account
 
     rows = [
         one for run in runs for one in reported_account(run.settings, run.found, sources.watched(), run.means)

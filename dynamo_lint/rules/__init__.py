@@ -34,7 +34,8 @@ from dynamo_lint.rules.base import Context, Rule
 from dynamo_lint.rules.compiling import discarded_compile_result
 from dynamo_lint.rules.guard_filters import GUARDED, unguarded_state
 from dynamo_lint.rules.interpreted import unmarked_size
-from dynamo_lint.rules.recompiles import joined, recompiles, seen, unchecked
+from dynamo_lint.rules.joined import joined, seen
+from dynamo_lint.rules.recompiles import recompiles, unchecked
 from dynamo_lint.rules.settings import with_hidden
 from dynamo_lint.state.provenance import Tables
 
