@@ -118,6 +118,8 @@ class Run:
     """The sizes that must be dynamic, and meet layers that fix them."""
     handed_out: frozenset[FunctionRef | ClassRef] = frozenset()
     """The functions and classes that it hands to what is not known."""
+    invented: bool = False
+    """Something in it stands in for what no run has made."""
     presumed: bool = False
     """No program makes these calls."""
     specialised: tuple[Specialised, ...] = ()
@@ -211,6 +213,7 @@ def _account(stage: Runner, root: FunctionRef) -> Run:
         specialised=tuple(_specialised(stage)),
         modes=frozenset(_modes(stage)),
         handed_out=frozenset(stage.handed_out),
+        invented=stage.invented,
     )
 
 

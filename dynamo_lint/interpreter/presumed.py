@@ -62,7 +62,14 @@ class Presumed(Calls):
         target = self.targets.get(site.place)
         if target is None or self.trace is not None:
             return UNKNOWN
-        return self.presumed(*target, site)
+        return self._invented(self.presumed(*target, site))
+
+    def _invented(self, made: object) -> object:
+        """The same value, noted as one that no run has made: what it shows refutes nothing."""
+        if made is not UNKNOWN:
+            self.weaken()
+            self.invented = True
+        return made
 
     def callee_of(self, site: Site) -> object:
         """Return what a call in compiled code runs that no run has made, if it can only be one thing."""
@@ -75,7 +82,7 @@ class Presumed(Calls):
         if place not in self.made_up:
             self.made_up[place] = UNKNOWN  # it may lead here itself
             self.made_up[place] = self._uncompiled(target, site)
-        return self.made_up[place]
+        return self._invented(self.made_up[place])
 
     def presumed(self, where: FunctionRef, receiver: ClassRef | None, site: Site) -> object:
         """A compiled function, or the module of a compiled method; UNKNOWN for one of a function's own."""

@@ -158,6 +158,8 @@ class Stage(ABC):
     """By file and line, in order, what was given up: see `give_up`."""
     cut_at: int | None = None
     """How many compiled calls had ended, with 1 more outside of them, where it first was weakened."""
+    invented: bool = False
+    """Something stands in for what no run has made."""
     doubt: int = 0
     """How many tests around the current line are unknown."""
     depth: int = 0

@@ -77,7 +77,7 @@ def seen(tables: Tables, context: Context) -> Seen:
             if count > 1 and not (run.weakened or run.tried)
         ),
         _closed([run for run in found if not run.presumed], sites),
-        _closed([replace(run, whole=True) for run in found if not run.presumed], sites),
+        _closed([replace(run, whole=not run.invented) for run in found if not run.presumed], sites),
         frozenset().union(*(run.ran for run in found)),
         frozenset(kind.id for run in found for kind, count in run.made.items() if count > 1),
         _uncalled(tables, found),
