@@ -228,6 +228,9 @@ def _without_evidence(
         return Verdict(finding, "unobserved", f"the compiled program raises {receipt.failure.type}")
     if values is None and finding.effect != "break":
         return Verdict(finding, "unobserved", f"whether `{finding.subject}` changed cannot be watched")
+    if subject is not None and subject.argument and _of_wrapper(finding, receipt, root):
+        why = "a wrapper was compiled again, and its arguments do not tell whether this was among them"
+        return Verdict(finding, "unobserved", why)
     how = (
         f"`{finding.subject}` was {_listed(_different(finding, values))}"
         if values
@@ -350,7 +353,10 @@ def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Pat
     if subject is not None and finding.code not in GROWING and _counts_around(subject, cause):
         return False
     if subject is not None and (
-        _same_state(subject, cause) or _part_of(subject, finding, cause) or _wrapped(subject, finding, cause)
+        _same_state(subject, cause)
+        or _part_of(subject, finding, cause)
+        or _wrapped(subject, finding, cause)
+        or _handed_on(subject, cause)
     ):
         return True
     # A lookup has no state of its own to join on; its line does.
@@ -406,6 +412,24 @@ def _wrapped(subject: Subject, finding: Finding, cause: Cause) -> bool:
         and cause.owner == subject.owner
         and cause.inside.endswith(".__code__")
     )
+
+
+def _handed_on(subject: Subject, cause: Cause) -> bool:
+    """Whether a wrapper that takes anything was given the argument by its name, for the function it calls."""
+    if not subject.argument or cause.inside != f"['{subject.attribute}']":
+        return False
+    names = {frame.function.rpartition(".")[2] for frame in cause.stack}
+    return subject.owner.rpartition(".")[2] in names
+
+
+def _of_wrapper(finding: Finding, receipt: Receipt, root: Path) -> bool:
+    """Whether code was compiled again for a wrapper around what the entry of a finding compiles."""
+    wrappers = {
+        (one.path, one.function)
+        for one in receipt.units
+        if any(f"{relative(path, root)}::{name}" == finding.unit for path, name in one.inside)
+    }
+    return any((one.path, one.function) in wrappers for one in receipt.recompiles)
 
 
 def _jointly(subject: Subject | None, recompile: Recompile) -> bool:

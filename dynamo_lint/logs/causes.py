@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import SEVERITIES, Finding
+from dynamo_lint.logs.bodies import Body, around
 from dynamo_lint.logs.model import Break, Cause, Job, Limit, LogReport, Recompiles
 from dynamo_lint.logs.modes import REQUIRED, failed_modes, flipped, rule_of
 from dynamo_lint.logs.tally import Process, Told
@@ -266,12 +267,18 @@ class _Join:
         place = place_of(check.source)
         reading = self._reading(check, told)
         if (finding := self._finding(frame, check, place, reading)) is not None:
-            return _from(finding)
+            if (logged := self._logged_reading(finding, check, reading)) is not None:
+                return logged
+            return self._within(finding, frame, check, place, told)
         near = self._near(frame, reading, told)
-        by_name = self._read_by_name(frame, check, place, near)
+        by_name = self._item(frame, check, place, told) or self._read_by_name(frame, check, place, near)
+        if by_name is not None and by_name.evidence == "assignment":
+            return by_name
         if by_name is None or (item := _LAST_ITEM.search(place.inside)) is None or item[1] in check.text:
             by_name = self._read(frame, check, place, reading) or by_name
-        line = self._written(frame, check, place, near) or by_name
+        line = self._written(frame, check, place, near, by_name) or by_name
+        if not modes:
+            line = line or self._parameter(frame, check, place)
         return line and (line._replace(code=rule_of(REQUIRED)) if REQUIRED in modes else line)
 
     def _of_mode(self, frame: Frame, modes: Set[str]) -> _Line | None:
@@ -379,7 +386,79 @@ class _Join:
         near = [one for one in found if one[0] == self._places.file(frame.path)] or found
         return _Line(*near[0], _SIZES, "dynamic=False", "assignment") if len(near) == 1 else None
 
-    def _written(self, frame: Frame, check: Check, place: Place, near: Sequence[str]) -> _Line | None:
+    def _parameter(self, frame: Frame, check: Check, place: Place) -> _Line | None:
+        """The function itself whose argument a check is about, where nothing shows where it is read."""
+        path = self._places.file(frame.path)
+        if path is None or place.owner or _resumed(frame.function):
+            return None
+        name = re.match(r"\w+", check.source)
+        body = next(iter(around(self._places.text(path), [frame.line])), None)
+        if name is None or body is None or name[0] not in body.parameters:
+            return None
+        return _Line(path, frame.line, "DYN109", readable(check.source), "reading")
+
+    def _ran(self, frame: Frame, check: Check, told: Sequence[Told]) -> Iterator[tuple[str, Body]]:
+        """The functions that a frame is known to run: its own, and those that its checks were made in."""
+        lines: dict[str, list[int]] = defaultdict(list)
+        read = [place for one in told for place in one.readings.values()]
+        for logged, line in ((check.path, check.line), (frame.path, frame.line), *read):
+            if logged and (path := self._places.file(logged)) is not None:
+                lines[path].append(line)
+        for path, numbers in lines.items():
+            for body in around(self._places.text(path), numbers):
+                yield path, body
+
+    def _item(self, frame: Frame, check: Check, place: Place, told: Sequence[Told]) -> _Line | None:
+        """The line that writes the item that a check names, or else reads it, in what a frame ran."""
+        item = _LAST_ITEM.search(place.inside)
+        if item is None or "environ" in check.source:
+            return None
+        ran = list(self._ran(frame, check, told))
+        where = self._reading(check, told)
+        for path, body in ran:
+            made = [one for one in self._writes.of_item(path, item[1]) if body.holds(one.line)]
+            at = [one for one in made if where is not None and one.line == where[1]]
+            for write in (at or made)[-1:]:
+                code = _code(check, write, True)
+                return _Line(path, write.line, code, readable(check.source), "assignment")
+        for path, body in ran:
+            found = [line for line, _, key in reads(self._places.text(path)) if key == item[1]]
+            if inside := [line for line in found if body.holds(line)]:
+                code = "DYN102" if check.kind == "value" else ""
+                return _Line(path, min(inside), code, readable(check.source), "reading")
+        return None
+
+    def _logged_reading(
+        self, finding: Finding, check: Check, reading: tuple[str, int] | None
+    ) -> _Line | None:
+        """The line of the read that failed, by a finding that tells of another it was handed on to."""
+        about = read_subject(finding.subject)
+        if reading is None or about is None or not about.argument or self._is_on(finding, *reading):
+            return None
+        path = finding.span.path
+        if self._places.file(reading[0]) != path:
+            return None
+        bodies = around(self._places.text(path), [finding.span.line])
+        if not any(about.attribute in body.parameters for body in bodies):
+            return None
+        return _from(finding)._replace(line=self._places.line_now(*reading, check.text))
+
+    def _within(
+        self, finding: Finding, frame: Frame, check: Check, place: Place, told: Sequence[Told]
+    ) -> _Line:
+        """The line of a finding; of one about a container, the line that writes the item that failed."""
+        line, span = _from(finding), finding.span
+        item = _LAST_ITEM.search(place.inside)
+        text = self._places.text(span.path).split("\n")[span.line - 1 : span.end_line]
+        if item is not None and not any(f"'{item[1]}'" in one or f'"{item[1]}"' in one for one in text):
+            found = self._item(frame, check, place, told)
+            if found is not None and found.evidence == "assignment" and found.path == span.path:
+                return line._replace(line=found.line)
+        return line
+
+    def _written(
+        self, frame: Frame, check: Check, place: Place, near: Sequence[str], by_name: _Line | None
+    ) -> _Line | None:
         """The assignment that changes a piece of state, where it is likely to be the only one meant."""
         if not place.owner and not check.source.startswith("G["):
             return None
@@ -394,6 +473,8 @@ class _Join:
         if chosen is None:
             return None
         path, write = chosen
+        if item and by_name is not None and write.function in (*CONSTRUCTORS, function):
+            return None  # a constructor runs once, and one of the same name is another's: this does not write
         hot = (path == own and write.function == function) or (inside and path in near)
         code = "DYN107" if write.function in CONSTRUCTORS else _code(check, write, hot)
         return _Line(path, write.line, code, readable(check.source), "assignment")
@@ -691,13 +772,20 @@ class _Writes:
         self._later: dict[tuple[str, str | None, str], tuple[str, Write]] = {}
         self._first: dict[tuple[str, str | None], tuple[str, Write]] = {}
         """Those of constructors."""
+        self._items: dict[tuple[str, str], list[Write]] = defaultdict(list)
         for path, made in files:
             for name, write in made:
+                if name.startswith("["):
+                    self._items[path, name].append(write)
                 if write.function in CONSTRUCTORS:
                     self._first.setdefault((name, path), (path, write))
                 elif write.function:
                     for within in ((path, write.function), (path, ""), (None, "")):
                         self._later.setdefault((name, *within), (path, write))
+
+    def of_item(self, path: str, key: str) -> Sequence[Write]:
+        """The writes of a file to an item by its key, in order."""
+        return self._items.get((path, f"[{key}]"), ())
 
     def nearest(
         self, name: str, near: Sequence[str], function: str, anywhere: bool

@@ -48,6 +48,8 @@ _SIGNS = (
 """The texts that tell of a failure; several may tell of the same one."""
 
 _NANS = (b"nan", b"NaN")
+_COMPILERS = (b"inductor", b"triton")
+_TUNERS = (b"autotun", b"benchmark")
 _COMPILES = (b"Recompiling function ", b"Graph break in user code at ")
 _WATCHERS = (b"ProcessGroup", b"TCPStore", b"elastic", b"SIGTERM", b"Terminated")
 
@@ -117,11 +119,16 @@ class Watcher:
         self.before: list[float] = []
         self.after: list[float] = []
         """Seconds of steps before and after the first failure of autotuning."""
+        self.number = 0
+        """Of the line that the next calls are about."""
         self._hint = hint
         self._ignored = [text.encode() for text in ignored]
-        self._loud = True
+        self._signs: tuple[tuple[bytes, str], ...] = _SIGNS
+        """Those that stand somewhere in the piece."""
+        self._nans = self._loud = True
+        self._words: tuple[bytes, ...] = (*(sign for sign, _ in _SIGNS), *_NANS, *_COMPILERS, *_TUNERS)
+        """All words of the piece for which a line is looked at."""
         self._heads: set[bytes] = set()
-        self._number = 0
         self._last: dict[bytes, bytes] = {}
         """The last line of each rank that may tell of a step."""
         self._steps: deque[bytes] = deque(maxlen=MOST_TIMES)
@@ -130,26 +137,30 @@ class Watcher:
     def piece(self, piece: bytes) -> None:
         """Say of which piece the next lines are."""
         self.data_parallel = self.data_parallel or any(word in piece for word in _DATA_PARALLEL)
-        self._loud = any(sign in piece for sign, _ in _SIGNS) or any(word in piece for word in _NANS)
-
-    def at(self, number: int) -> None:
-        """Say which line the next calls are about."""
-        self._number = number
+        self._signs = tuple(one for one in _SIGNS if one[0] in piece)
+        nans = tuple(word for word in _NANS if word in piece)
+        near = tuple(word for word in (*_COMPILERS, *_TUNERS) if word in piece)
+        self._nans = bool(nans)
+        self._loud = bool(self._signs or nans)
+        self._words = (*(sign for sign, _ in self._signs), *nans, *near)
 
     def record(self, rank: int | None, line: bytes) -> None:
         """Look at a line of torch's own, without its header."""
         head = b"" if rank is None else b"[rank%d" % rank
-        self._meet(head)
+        if head:
+            self._meet(head)
         if self._loud:
             self._look(line, head)
-        number = self._rank(head)
-        if number is not None and line.startswith(_COMPILES) and len(self.compiling) < MOST_RANKS:
+        if not line.startswith(_COMPILES):
+            return
+        if (number := self._rank(head)) is not None and len(self.compiling) < MOST_RANKS:
             self.compiling[number] = line[:LONGEST_TEXT].decode("utf-8", "replace").strip()
 
     def text(self, line: bytes) -> None:
         """Look at a line of anything else."""
         head = line[:12].partition(b"]")[0] if line[:5] == b"[rank" else b""
-        self._meet(head)
+        if head:
+            self._meet(head)
         told = self._loud and self._look(line, head)
         if b"tep" in line or b"iter" in line:
             self._clock(line[:LONGEST_TEXT], head)
@@ -159,7 +170,7 @@ class Watcher:
                 self.compiling.pop(rank, None)
 
     def _meet(self, head: bytes) -> None:
-        if head and len(self._heads) < MOST_RANKS:
+        if len(self._heads) < MOST_RANKS:
             self._heads.add(head)
 
     def ranks(self) -> set[int]:
@@ -175,12 +186,17 @@ class Watcher:
     def _look(self, line: bytes, head: bytes) -> bool:
         """Look at a line; whether it tells of a failure."""
         line = line[:LONGEST_TEXT]
-        if b"inductor" in line or b"triton" in line:
-            self._near_compiler = self._number
-        if b"autotun" in line or b"benchmark" in line:
-            self._tuning = self._number
-        found = [(sign, kind) for sign, kind in _SIGNS if sign in line]
-        if any(word in line for word in _NANS) and _NAN_LOSS.search(line):
+        for word in self._words:
+            if word in line:
+                break
+        else:
+            return False
+        if any(word in line for word in _COMPILERS):
+            self._near_compiler = self.number
+        if any(word in line for word in _TUNERS):
+            self._tuning = self.number
+        found = [one for one in self._signs if one[0] in line]
+        if self._nans and any(word in line for word in _NANS) and _NAN_LOSS.search(line):
             found.append((b"nan", NAN))
         told = False
         for sign, kind in found:
@@ -194,8 +210,8 @@ class Watcher:
         if kind == LIMIT:
             return _LIMITED.search(line) is not None
         if sign in (b"out of memory", b"out of resource: "):
-            return self._number - self._tuning < 4 or b"select_algorithm" in line
-        return kind != DISK or self._number - self._near_compiler < _NEAR
+            return self.number - self._tuning < 4 or b"select_algorithm" in line
+        return kind != DISK or self.number - self._near_compiler < _NEAR
 
     def _add(self, sign: bytes, kind: str, line: bytes, head: bytes) -> None:
         early = kind == NAN and LIMIT not in self.seen
@@ -203,7 +219,7 @@ class Watcher:
         if seen is None:
             step = _step(line) if kind == NAN else None
             before = self._last.get(head) or self._last.get(b"", b"")
-            seen = Seen(self._number, _step(before) if step is None else step, _detail(kind, line))
+            seen = Seen(self.number, _step(before) if step is None else step, _detail(kind, line))
             if early:
                 self.nan = seen
             else:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dynamo_lint.dataclass import dataclass, field
@@ -41,7 +41,6 @@ _HEADER = re.compile(
     rb"(?:\[rank(\d{1,6})\]:)?[VDIWEC](\d{4} \d\d:\d\d:\d\d\.\d{1,9}) (\d{1,10}) (\S+?):\d{1,9}\]"
     rb"(?: \[(!?[\d/_]{1,64})\])?(?: \[__(\w{1,64})\])? ?"
 )
-_OF_TORCH = re.compile(rb"torch[/\\]")
 _SHORT = re.compile(rb"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):torch\.([\w.]+):")
 _COLOURS = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -99,8 +98,9 @@ def records(
     reader = _Assembly(watcher)
     for number, (line, ended) in enumerate(_lines(stream, progress, watcher), 1):
         if watcher is not None:
-            watcher.at(number)
-        yield from reader.take(line, ended)
+            watcher.number = number
+        if complete := reader.take(line, ended):
+            yield from complete
     yield from reader.rest()
 
 
@@ -114,54 +114,52 @@ class _Assembly:
         self._bare: Record | None = None
         """The record that lines without a header belong to."""
 
-    def take(self, line: bytes, ended: bool, wrappers: int = 0) -> Iterator[Record]:
-        """Add a line; yield the record that is complete by it."""
+    def take(self, line: bytes, ended: bool, wrappers: int = 0) -> Sequence[Record]:
+        """Add a line; return the records that are complete by it, of most lines none."""
         if line[:1] == b"\t":
             if self._bare is not None and self._bare.data is not None:
                 self._bare.add(_text(line[1:], LONGEST_LINE), True)
-            return
+            return ()
         wrapped = line[:1] == b"{" and wrappers < MOST_WRAPPERS
         if wrapped and (inside := _unwrapped(line)) is not None:
-            for inner in inside:
-                yield from self.take(inner, ended, wrappers + 1)
-            return
+            return [record for inner in inside for record in self.take(inner, ended, wrappers + 1)]
         if b"\x1b" in line:
             line = _COLOURS.sub(b"", line)
         if b"torch" in line:
-            head = next((head for head in _HEADER.finditer(line) if _OF_TORCH.search(head[4])), None)
+            head = _HEADER.search(line)
+            while head is not None and not _is_of_torch(head[4]):
+                head = _HEADER.search(line, head.end())
             if head is not None:
-                yield from self._headed(head, line[head.end() :], ended)
-                return
+                return self._headed(head, line[head.end() :], ended)
             if (head := _SHORT.search(line)) is not None:
-                yield from self._short(head, line[head.end() :], ended)
-                return
+                return self._short(head, line[head.end() :], ended)
         if self._watcher is not None:
             self._watcher.text(line)
         if self._bare is not None and self._bare.data is None:
             self._bare.add(_text(line), ended)
+        return ()
 
-    def rest(self) -> Iterator[Record]:
+    def rest(self) -> list[Record]:
         """The records that are still open at the end."""
-        yield from self._open.values()
+        still_open = [*self._open.values(), *self._close_bare()]
         self._open.clear()
-        yield from self._close_bare()
+        return still_open
 
-    def _close_bare(self) -> Iterator[Record]:
-        if self._bare is not None:
-            yield self._bare
-            self._bare = None
+    def _close_bare(self) -> Sequence[Record]:
+        closed = () if self._bare is None else (self._bare,)
+        self._bare = None
+        return closed
 
-    def _headed(self, head: re.Match[bytes], body: bytes, ended: bool) -> Iterator[Record]:
+    def _headed(self, head: re.Match[bytes], body: bytes, ended: bool) -> Sequence[Record]:
         rank, stamp, process, _, ident, artifact = head.groups()
         number = None if rank is None else int(rank)
         if body[:2] == b'{"':
-            yield from self._close_bare()
+            closed = self._close_bare()
             record = _structured(number, process, stamp, body)
             if record is not None and record.artifact in _HEADS:
-                yield record
-            else:
-                self._bare = record
-            return
+                return (*closed, record)
+            self._bare = record
+            return closed
         if self._watcher is not None:
             self._watcher.record(number, body)
         name = artifact.decode() if artifact else ""
@@ -169,9 +167,10 @@ class _Assembly:
         current = self._open.get(key)
         text = _text(body) if name in _WANTED else ""
         opens = text.startswith(_OPENERS) and (name or "hit config." in text)
+        complete: Sequence[Record] = ()
         if current is not None and (opens or current.artifact != name):
             del self._open[key]
-            yield current
+            complete = (current,)
             current = None
         if opens:
             self._open[key] = Record(
@@ -185,15 +184,21 @@ class _Assembly:
             )
         elif current is not None and name != "guards":
             current.add(text, ended)
+        return complete
 
-    def _short(self, head: re.Match[bytes], body: bytes, ended: bool) -> Iterator[Record]:
-        yield from self._close_bare()
+    def _short(self, head: re.Match[bytes], body: bytes, ended: bool) -> Sequence[Record]:
+        closed = self._close_bare()
         if self._watcher is not None:
             self._watcher.record(None, body)
         name = head[1].decode().rpartition(".__")[2] if b".__" in head[1] else ""
         text = _text(body)
         if name in _WANTED and text.startswith(_OPENERS):
             self._bare = Record(None, "", "", "", name, [text], whole=ended)
+        return closed
+
+
+def _is_of_torch(path: bytes) -> bool:
+    return b"torch/" in path or b"torch\\" in path
 
 
 def _structured(rank: int | None, process: bytes, stamp: bytes, body: bytes) -> Record | None:
@@ -240,7 +245,10 @@ def told_text(value: object) -> str:
 
 def _text(line: bytes, longest: int = LONGEST_TEXT) -> str:
     """A line as text: what follows a carriage return was written over it by a progress bar."""
-    return _printed(line.partition(b"\r")[0][:longest].decode("utf-8", "replace"))
+    if b"\r" in line:
+        line = line.partition(b"\r")[0]
+    text = line[:longest].decode("utf-8", "replace")
+    return text if text.isprintable() else _CONTROLS.sub("", text)
 
 
 def _printed(text: str) -> str:

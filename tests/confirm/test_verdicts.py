@@ -655,3 +655,27 @@ def test_the_json_receipt_has_the_keys_of_the_interface() -> None:
         "evidence": [0],
         "evidence_breaks": [],
     }
+
+
+class TestArgumentsOfWrappers:
+    argument = replace(COUNTER, code="DYN109", subject="forward(m)")
+    wrapper = replace(
+        UNIT, function="inner", path="/lib/wrap.py", inside=(("/project/moe.py", "MoE.forward"),)
+    )
+    again = replace(recompile(), function="inner", path="/lib/wrap.py")
+    by_name = replace(
+        CAUSE, source="L['kwargs']['m']", owner="inner", bases=(), attribute="kwargs", inside="['m']"
+    )
+    values = (met("forward(m)", "0.5", "0.6"),)
+
+    def test_one_that_is_handed_on_by_name_is_confirmed(self) -> None:
+        of = receipt(replace(self.again, causes=((self.by_name,),)), units=(self.wrapper,))
+        assert judged(self.argument, of, met=self.values).verdict == "confirmed"
+
+    def test_one_that_is_handed_on_by_place_is_not_refuted(self) -> None:
+        by_place = replace(self.by_name, attribute="args", inside="[1]", stack=())
+        of = receipt(replace(self.again, causes=((by_place,),)), units=(self.wrapper,))
+        assert judged(self.argument, of, met=self.values).verdict == "unobserved"
+
+    def test_without_a_recompile_of_the_wrapper_it_is_refuted(self) -> None:
+        assert judged(self.argument, receipt(units=(self.wrapper,)), met=self.values).verdict == "refuted"

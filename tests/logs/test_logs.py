@@ -545,6 +545,52 @@ class TestCausesAddUp:
         assert report.job.notes == ("masked",)
 
 
+STEPS = """class First:
+    def step(self):
+        group = self.groups[0]
+        group["momentum"] = 0.5
+
+class Second:
+    def __init__(self, groups):
+        groups[0]["momentum"] = 0.9
+        self.groups = groups
+
+    def step(self):
+        for group in self.groups:
+            used = group["momentum"]
+            group["d"] = used
+            group["d_hat"] = used
+
+    def wrap(self, *args):
+        return args
+"""
+
+
+class TestItemsAndArguments:
+    @staticmethod
+    def lines_to_change(folder: Path, function: str, check: str) -> list[tuple[int, str]]:
+        """Lines and codes of the causes of one recompile of a function of `STEPS`."""
+        (folder / "steps.py").write_text(STEPS)
+        text = f"{HEAD}Recompiling function {function} in /job/steps.py:"
+        text += f"{11 if function == 'step' else 17}\n{HEAD}    - 0/0: {check}\n"
+        tally = Tally()
+        for record in records(BytesIO(text.encode())):
+            tally.add(record)
+        places = Places(Sources(folder), ["steps.py"])
+        report = explain(tally.processes(), tally.job(), (), places, {})
+        return [(one.line, one.code) for one in report.causes]
+
+    def test_an_item_is_written_where_the_frame_ran(self, tmp_path: Path) -> None:
+        assert self.lines_to_change(tmp_path, "step", "self.groups[0]['d_hat'] == 0.5") == [(15, "DYN101")]
+
+    def test_neither_another_class_nor_a_constructor_changes_an_item(self, tmp_path: Path) -> None:
+        assert self.lines_to_change(tmp_path, "step", "self.groups[0]['momentum'] == 0.5") == [(13, "DYN102")]
+
+    def test_an_argument_of_which_no_read_is_known_is_told_at_its_function(self, tmp_path: Path) -> None:
+        check = "expected type of 'args[0]' to be a tensor type, ' but found <class 'steps.First'>"
+        assert self.lines_to_change(tmp_path, "wrap", check) == [(17, "DYN109")]
+
+
 class TestPlaces:
     def test_the_file_with_the_longest_common_end_is_meant(self, tmp_path: Path) -> None:
         places = Places(Sources(tmp_path), ["src/a/net.py", "src/b/net.py", "tool.py"])
