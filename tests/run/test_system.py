@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from dynamo_lint import cli
 from dynamo_lint.index.ir import FileFacts
 from dynamo_lint.index.source_file import SourceFile
+from dynamo_lint.recursion import with_deep_stack
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent)}
 MODEL = """\
@@ -123,6 +125,19 @@ def test_too_little_memory_is_said_in_one_line(here: Path) -> None:
         2,
         "dynamo-lint: out of memory; lint fewer files at once, or raise the limit\n",
     )
+
+
+def test_a_deep_stack_is_waited_for_where_there_is_room_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, failures = threading.Thread.start, [RuntimeError("can't start new thread")] * 2
+
+    def starts(thread: threading.Thread) -> None:
+        if failures:
+            raise failures.pop()
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", starts)
+    assert with_deep_stack(lambda: 3) == 3
+    assert not failures
 
 
 @pytest.mark.skipif(os.name != "posix", reason="folders in use cannot be deleted")
