@@ -156,6 +156,8 @@ def module_attribute(bench: Workbench, finding: Finding) -> tuple[ClassRef, str]
         several = "it changes several attributes" if owners else "it is not known which attribute it changes"
         raise Unclear(several)
     ((declared_in, name),) = owners
+    if finding.keys and not any(f".{name}{end}" in f"{key}." for key in finding.keys for end in ".["):
+        raise Unclear("what changes is held by something else")
     plain = name.isidentifier() and declared_in.key != MODULE_KEY
     if not plain or not (bench.tables.project.is_module(declared_in) or _mixes_in(bench, declared_in)):
         raise Elsewhere("only a module has buffers")

@@ -42,7 +42,6 @@ def _is_number(finding: Finding, bench: Workbench) -> bool:
     """Whether what a call passes is a number, by its kind or by the arithmetic that it enters."""
     tables = bench.tables
     kinds = [one.value.kinds for one in tables.passed if f"({one.name})" in finding.subject]
-    kinds += [one.value.kinds for one in tables.filled if one.key.id in finding.keys]
     if any(kinds):
         return frozenset().union(*kinds) <= {Kind.INT, Kind.FLOAT}
     file = bench.open(finding.span.path)

@@ -687,6 +687,16 @@ def _starred(run: Construction, node: ast.Starred, frame: ConstructionFrame) -> 
     return evaluate(run, node.value, frame)
 
 
+def _awaited(run: Construction, node: ast.Await, frame: ConstructionFrame) -> Term:
+    return evaluate(run, node.value, frame)
+
+
+def _yielded(run: Construction, node: ast.Yield | ast.YieldFrom, frame: ConstructionFrame) -> None:
+    """Evaluate what a generator yields, for what it makes: what comes back is not known."""
+    if node.value is not None:
+        evaluate(run, node.value, frame)
+
+
 def _slice(run: Construction, node: ast.Slice, frame: ConstructionFrame) -> Term:
     return run.terms.make("slice", ast.unparse(node))
 
@@ -853,6 +863,9 @@ _READERS: dict[type[ast.expr], Callable[[Construction, Any, ConstructionFrame], 
     ast.NamedExpr: _walrus,
     ast.JoinedStr: _text,
     ast.Starred: _starred,
+    ast.Await: _awaited,
+    ast.Yield: _yielded,
+    ast.YieldFrom: _yielded,
     ast.Slice: _slice,
 }
 

@@ -7,7 +7,7 @@ end. Where no program tells, it comes from the tables: what nothing writes after
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.guards import Guarded
@@ -110,14 +110,18 @@ def account(tables: Tables) -> tuple[Accounted, ...]:
     return tuple(once[identity] for identity in sorted(once))
 
 
-def _evidence(ran: Iterable[Run]) -> _Evidence:
+def _evidence(ran: Sequence[Run]) -> _Evidence:
+    """The evidence of programs; of calls that none makes, where there is no other."""
     found: dict[tuple[str, Key], list[_Shown]] = defaultdict(list)
+    called = {state.unit for run in ran if not run.presumed for state in run.specialised}
     for run in ran:
         failed: dict[tuple[str, Key], list[Recompile]] = defaultdict(list)
         for one in run.recompiles:
             if not one.instance and one.keys:
                 failed[one.target, one.keys[0]].append(one)
         for state in (one for one in run.specialised if one.keys):
+            if run.presumed and state.unit in called:
+                continue
             place = state.unit, state.keys[0]
             found[place].append(_Shown(run, state, tuple(failed.get(place, ()))))
     return found

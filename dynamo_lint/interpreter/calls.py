@@ -482,7 +482,7 @@ class Calls(Library):
             names = ("forward", "__call__") if self.project.is_module(target.kind) else ("__call__",)
             found = next((one for name in names if (one := self.project.method(target.kind, name))), None)
             if found is not None:
-                forward = self._of_class(target.kind, found.key.rpartition(".")[2], target)
+                forward = self._of_class(target.kind, found.name, target)
         return forward
 
     def _forward(
@@ -496,7 +496,7 @@ class Calls(Library):
             names = ("forward", "__call__") if self.project.is_module(target.kind) else ("__call__",)
             found = next((one for name in names if (one := self.project.method(target.kind, name))), None)
             if found is not None:
-                forward = self._of_class(target.kind, found.key.rpartition(".")[2], target)
+                forward = self._of_class(target.kind, found.name, target)
         if forward is not None and forward is not UNKNOWN:
             return self.invoke(forward, arguments, keywords, site)
         if isinstance(target.kind, str):
@@ -556,7 +556,7 @@ class Calls(Library):
                 receiver, arguments[0] if arguments else UNKNOWN, options if isinstance(options, dict) else {}
             )
         elif name == "compile" and self.is_module(receiver):
-            return None
+            return self._of_module(receiver, name, arguments, keywords, self.current)
         elif name in NAMES["returns_self"]:
             return receiver
         elif (made := self._of_every_object(receiver, name, arguments, self.current)) is not MISSING:
@@ -596,9 +596,10 @@ def _bound(
 
 def _of_lambda(body: ast.Lambda, given: list[object], keywords: Mapping[str, object]) -> dict[str, object]:
     """The parameters of a lambda with the values that a call gives them."""
-    names: dict[str, object] = dict(zip([one.arg for one in body.args.args], given, strict=False))
+    positional = [one.arg for one in (*body.args.posonlyargs, *body.args.args)]
+    names: dict[str, object] = dict(zip(positional, given, strict=False))
     if body.args.vararg is not None:
-        names[body.args.vararg.arg] = tuple(given[len(body.args.args) :])
+        names[body.args.vararg.arg] = tuple(given[len(positional) :])
     if body.args.kwarg is not None:
         names[body.args.kwarg.arg] = dict(keywords)
         return names

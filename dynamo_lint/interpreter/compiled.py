@@ -38,11 +38,11 @@ from dynamo_lint.interpreter.model import (
     Tensor,
     Wrapper,
     guarded_part,
-    is_key,
     is_stand_in,
 )
 from dynamo_lint.interpreter.settled import Settled, anew, compiled_key, is_of_sizes, is_settled, numbers
 from dynamo_lint.interpreter.stage import AUTOMATIC, SKIPS, SUPPRESS
+from dynamo_lint.interpreter.tracing import home_of
 from dynamo_lint.models.drivers import MODULES
 from dynamo_lint.program.refs import ClassRef
 
@@ -162,7 +162,7 @@ class CompiledCalls(Expressions):
         function, names = self.arguments_of(target, arguments, keywords)
         before = self.trace, self.current, self.under
         if self.under is None:
-            self._passing(site, [*enumerate(arguments), *keywords.items()])
+            self.given[self.unit_of(target)] = arguments, keywords
         self.trace, self.under = None, None
         trace: Trace | None = None
         code = self.code_of(target, call)
@@ -190,6 +190,9 @@ class CompiledCalls(Expressions):
         unchanged, met = (self.draws, self.changes), len(self.met)
         try:
             result = self.run_eagerly(target, arguments, keywords, site)
+            for part in result if isinstance(result, tuple | list) else (result,):
+                if isinstance(part, Sourced) and isinstance(part.value, str | bool | None):
+                    self.use(part)  # what is returned is part of what is compiled
         finally:
             last, self.trace = self.trace, None
             if last is not None:
@@ -404,21 +407,13 @@ class CompiledCalls(Expressions):
             cache.kept[key] = self.truth(found[0]) if isinstance(found, list) and len(found) == 1 else None
         return cache.kept[key]
 
-    def _passing(self, site: Site, given: list[tuple[object, object]]) -> None:
-        """Note what a line passes to compiled code."""
-        plain = [(name, type(one), one) for name, one in given if not isinstance(one, Tensor)]
-        known = not self.doubt and self.cut_at is None
-        known = known and all(is_key(one) and not is_stand_in(one) for _, _, one in plain)
-        before, count = self.passed.get(site.place, (plain, 0))
-        self.passed[site.place] = (plain, count + 1) if known and before == plain else (None, 0)
-
     def _recompile(self, guard: Guard, trace: Trace) -> Recompile:
         """Describe the state behind a guard that does not hold."""
         function, resolve = trace.entry, partial(self._value_at, trace)
         holder, key = self._holder(guard, resolve)
         since = [
             write
-            for place in self._places(guard, resolve)
+            for place in self._places(guard, resolve, trace.target)
             for write in self.writes.get(place, ())
             if write.time >= guard.time
         ]
@@ -471,7 +466,9 @@ class CompiledCalls(Expressions):
                 return holder, key
         return None, source.name
 
-    def _places(self, guard: Guard, resolve: Callable[[Source], object]) -> list[tuple[int, object]]:
+    def _places(
+        self, guard: Guard, resolve: Callable[[Source], object], target: object
+    ) -> list[tuple[int, object]]:
         """Where an assignment would have changed the value, the nearest first."""
         source = guard.source
         found: list[tuple[int, object]] = []
@@ -480,12 +477,17 @@ class CompiledCalls(Expressions):
         if guard.what in {"gradient", "dtype"}:
             found.append((id(resolve(source)), "requires_grad" if guard.what == "gradient" else guard.what))
         while source.steps:
-            *above, (_, key) = source.steps
+            *above, (step, key) = source.steps
             source = Source(source.root, source.name, tuple(above))
-            found += self.places(resolve(source), key)
+            holder = resolve(source)
+            found += self.places(holder, key)
+            if step == "item" and isinstance(holder, list):
+                found.append((id(holder), LENGTH))  # which moves the items
         if source.root == "global":
             path, _, name = source.name.rpartition("::")
             found.append((id(self.file(path)), name))
+        if source.root == "closure" and (home := home_of(target, source.name)):
+            found.append((id(home), source.name))
         return found
 
     @abstractmethod

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from dynamo_lint.index import ir
 from dynamo_lint.interpreter.model import (
+    COUNT,
     LONGEST,
     METHOD_OF,
     MISSING,
@@ -276,9 +277,15 @@ class Expressions(Tracing):
     def _BinOp(self, node: ast.BinOp, frame: Frame) -> object:
         return self.binary(self.value(node.left, frame), node.op, self.value(node.right, frame))
 
+    def needs(self, *operands: object) -> None:
+        """End a call that no program makes where Python raises an error: None has no operators."""
+        if self.presuming and None in (bare for one in operands for bare in (self.use_raw(one),)):
+            raise Failed(frozenset({"TypeError", "Exception", "BaseException"}))
+
     def binary(self, left: object, op: ast.operator, right: object) -> object:
         """The result of an operator."""
         left, right = self.number(left), self.number(right)
+        self.needs(left, right)
         if isinstance(left, Object) or isinstance(right, Object):
             for owner, prefix, other in ((left, "__", right), (right, "__r", left)):
                 made = self.special(owner, f"{prefix}{OPERATORS[type(op)]}__", [other], self.current)
@@ -571,8 +578,10 @@ class Expressions(Tracing):
                 value = items
             case Method(Tensor(), "shape") if isinstance(index, int):
                 return Size(SOME)
-            case Method(Object(attributes=attributes), "__dict__"):
-                return attributes.get(index, UNKNOWN) if isinstance(index, str) else UNKNOWN
+            case Method(Object(attributes=attributes) as owner, "__dict__"):
+                held = attributes.get(index, UNKNOWN) if isinstance(index, str) else UNKNOWN
+                unguarded = held is UNKNOWN or self.has("unused-numbers-are-not-guarded")
+                return held if unguarded else self.read(owner, "attribute", index, held)
             case External("os.environ"):
                 return self.settings.get(f"os.environ.{index}", (UNKNOWN, None))[0]
             case Defaults(factory=factory) if is_key(index) and index not in value:
@@ -606,6 +615,9 @@ class Expressions(Tracing):
                 yield from (UNKNOWN if isinstance(one, Unknown) else one for one in value)
             case list() | tuple() | str() | range():
                 yield from value
+            case Object(kind=kind) if kind == COUNT:
+                while True:
+                    yield self.counted(value)
             case Object(kind, items=items):
                 iterate = self.project.method(kind, "__iter__") if isinstance(kind, ClassRef) else None
                 if iterate is not None:
@@ -639,6 +651,7 @@ class Expressions(Tracing):
         Of a long count, what the loop asks about comes too.
         """
         whole = isinstance(value, list | tuple | dict | str | Object)
+        whole = whole and not (isinstance(value, Object) and value.kind == COUNT)
         if isinstance(value, Uncounted):
             value.look_at(turns)
         met = len(self.met)
@@ -651,6 +664,13 @@ class Expressions(Tracing):
                     yield from sorted(late, reverse=value.step < 0)
                 return
             yield one
+
+    def counted(self, counter: Object) -> object:
+        """The number that a counter of `itertools` stands at, behind which it goes on."""
+        number = self.attribute(counter, "number", self.current)
+        step = self.attribute(counter, "step", self.current)
+        self.assign(counter, "number", self.binary(number, ast.Add(), step), self.current)
+        return number
 
     def rounds(self, values: Iterable[_Round]) -> Iterator[_Round]:
         """The first of values whose number is not known: more as long as each round compiles something."""
@@ -787,7 +807,7 @@ class Expressions(Tracing):
             case Closure() if name in owner.attributes:
                 return self.read(owner, "attribute", name, owner.attributes[name])
             case Closure() if name == "__name__":
-                return owner.where.key.rpartition(".")[2]
+                return owner.where.name
             case Closure() if name == "__self__" and owner.receiver is not None:
                 return owner.receiver
             case Tensor() if name == "shape" and owner.shape is not None:
@@ -826,6 +846,8 @@ class Expressions(Tracing):
         if replaced is MISSING and method is not None and self.project.method_kind(method) == "property":
             return self.invoke(self.code(method, owner), [], {}, site)
         found = self._of_class(owner.kind, name, owner)
+        if isinstance(found, Object) and (held := self.descriptor(owner.kind, name, "__get__")) is not None:
+            return self.special(held, "__get__", [owner, self.class_object(owner.kind)], site)
         if found is UNKNOWN and self.peek(owner, name) is MISSING:
             asked = self.project.method(owner.kind, "__getattr__")
             of_module = self.is_module(owner) and (
@@ -837,6 +859,13 @@ class Expressions(Tracing):
             known = self.peek(owner, name)
             return Method(owner, name) if known is MISSING else self.read(owner, "attribute", name, known)
         return found if isinstance(found, Closure | Wrapper) else self.read(owner, "attribute", name, found)
+
+    def descriptor(self, kind: ClassRef, name: str, method: str) -> Object | None:
+        """The object in the body of a class that has a say in how an attribute is read or set."""
+        held = self.assigned(kind, name)
+        asked = held.kind if isinstance(held, Object) else None
+        known = isinstance(asked, ClassRef) and self.project.method(asked, method) is not None
+        return held if isinstance(held, Object) and known else None
 
     def _asked(self, asked: FunctionRef, owner: Object, name: str, site: Site) -> object:
         """The value that `__getattr__` gives for a name; not known if it has none."""
@@ -897,8 +926,7 @@ class Expressions(Tracing):
                 mode = MODES.get(symbol.dotted) if isinstance(symbol, ExternalSymbol) else None
                 site = self.here(where, function.first_line)
                 if isinstance(symbol, ExternalSymbol) and symbol.dotted in NAMES["compile"]:
-                    words = ((name, one.value) for name, one in call.keywords if isinstance(one, ir.Constant))
-                    keywords = tuple((name, given) for name, given in words if name is not None)
+                    keywords = self.compiling.get(where, ())
                     value = Wrapper(value, CompileCall(site, keywords))
                 elif mode is not None and mode.value is not None:
                     value = Decorated(Manager({mode.name: mode.value}, site), value)
@@ -1068,6 +1096,11 @@ def comparison(op: ast.cmpop, left: object, right: object) -> object:
         if not is_key(left) or is_stand_in(left) or (left not in right and UNKNOWN in right):
             return UNKNOWN
         return (left in right) is isinstance(op, ast.In)
+    match left, right:
+        case Member(kind, value=int(flag)), Member(other, value=int(flags)) if kind == other and isinstance(
+            op, ast.In | ast.NotIn
+        ):
+            return (flag & flags == flag) is isinstance(op, ast.In)
     containers = isinstance(left, dict | list | tuple) and type(left) is type(right)
     if containers and isinstance(op, ast.Eq | ast.NotEq) and not (left and right):
         return (not left and not right) is isinstance(op, ast.Eq)

@@ -7,10 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import islice
+from types import MappingProxyType
 
 from dynamo_lint.breaks.frames import NOT_AT_FIRST
 from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import MODULE_KEY, Constant
+from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.interpreter.filters import OPTION
 from dynamo_lint.interpreter.guards import GraphBreak, Guard, Recompile, Stale
 from dynamo_lint.interpreter.model import (
     PLAIN,
@@ -18,21 +21,26 @@ from dynamo_lint.interpreter.model import (
     Begun,
     ClassObject,
     Closure,
+    CompileCall,
     Cut,
     Exhausted,
+    External,
     Failed,
     FixedSize,
     Met,
     Object,
     Site,
     Source,
+    Wrapper,
     guarded_part,
 )
 from dynamo_lint.interpreter.programs import programs
 from dynamo_lint.interpreter.splits import Splits
 from dynamo_lint.interpreter.stage import Compiled, Failing
 from dynamo_lint.interpreter.statements import Runner
+from dynamo_lint.interpreter.tracing import GIVEN
 from dynamo_lint.models.drivers import DEFAULTS
+from dynamo_lint.models.frameworks import DECORATORS
 from dynamo_lint.program.files import in_tests, is_rehearsal
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
@@ -51,10 +59,12 @@ _STEPS_PRESUMED = 80_000
 _PASSES = 6
 """Times that a program is run, each with what the last has shown of the frames that Dynamo cuts."""
 _PROBE = "probe_"
-_ENOUGH = 3
-"""Assignments after which a guard on the value would have failed."""
 _PRESUMED = 10
 """Calls of compiled code that no program calls: more than Dynamo compiles versions."""
+_MOST_PRESUMED = 80
+_DROPPERS = frozenset(name.rpartition(".")[2] for name in DECORATORS)
+"""The decorators of frameworks by their last names: they compile once and keep no guard."""
+_NO_GUARDS = (("options", {OPTION: External("torch.compiler.skip_all_guards_unsafe")}),)
 _CALLS = 12
 """Calls that are made of what a probe gives."""
 
@@ -67,8 +77,6 @@ class Specialised:
     """Identity of the compiled function."""
     keys: tuple[Key, ...]
     """Its names in the tables, the nearest first; for an argument itself that of the parameter."""
-    of_argument: bool
-    """It is an argument itself."""
     checks: frozenset[str]
     """What of it the versions check, as `Guard.what` has it; nothing if filters drop all of it."""
     known: bool
@@ -86,18 +94,10 @@ class Run:
     stale: tuple[Stale, ...] = ()
     skipped: tuple[Recompile, ...] = ()
     """Those that a stance suppressed, which skips guards."""
-    idle: frozenset[tuple[str, int]] = frozenset()
-    """The lines of compiled code that assign known values on which no guard ever fails, and those that always
-    pass the same values to compiled code."""
     calls: Mapping[str, int] = field(default_factory=Counter)
     """How often each compiled function was called."""
     alike: frozenset[tuple[str, Key]] = frozenset()
     """By compiled function, the attributes that are the same in all instances that were called."""
-    versions: Mapping[tuple[str, Key], int] = field(default_factory=dict)
-    """By compiled function and state that it reads, the versions that it has for that; only what is known in
-    all calls, and only if the program is known to its end."""
-    assigned: frozenset[tuple[str, int]] = frozenset()
-    """The lines whose assignments are all known."""
     tried: bool = False
     """It is a test."""
     cuts: tuple[Cut, ...] = ()
@@ -153,6 +153,8 @@ def _runs(tables: Tables) -> Iterator[Run]:
     )
     roots = programs(tables)
     waiting, done, ran = [*roots], set[FunctionRef](), set[str]()
+    makers: dict[str, FunctionRef] = {}
+    followed, gaps = set[str](), set[str]()
     steps = 0
     for number in range(len(roots)):
         # First those that lead to what no other has reached.
@@ -166,14 +168,25 @@ def _runs(tables: Tables) -> Iterator[Run]:
         stage = _interpreted(tables, known, partial(_run, root=root))
         done.update(stage.entered)
         steps += stage.steps
-        ran.update((where.id for where, _ in stage.ran), (one.unit for one in stage.met))
+        called = Counter(one.unit for one in stage.met)
+        few = {unit for unit, count in called.items() if count < _PRESUMED and not stage.unended}
+        if not is_rehearsal(root):  # which shows what may happen, and not what does not
+            ran.update({*called, *(where.id for where, _ in stage.ran)} - few)
+        (gaps if stage.cuts or stage.invented else followed).update(one.unit for one in stage.met)
+        for made in stage.wrapped:
+            makers.setdefault(stage.unit_of(made.target), root)
         yield _account(stage, root)
     steps = 0
-    for unseen in _unseen(tables, ran):
-        if steps <= _STEPS_PRESUMED:
-            stage = _interpreted(tables, known, partial(_presume, tables=tables, unseen=unseen))
-            steps += stage.steps
-            yield _presumed(stage, unseen[0])
+    for compiled in (True, False):  # what is compiled itself, and then what no call of that has reached
+        known_units = frozenset[str]() if compiled else followed - gaps
+        for start, unseen in _uncalled(tables, ran | known_units, makers, compiled=compiled):
+            if steps <= _STEPS_PRESUMED:
+                stage = _interpreted(
+                    tables, known, partial(_presume, tables=tables, unseen=unseen, maker=start)
+                )
+                steps += stage.steps
+                ran.update(where.id for where, _ in stage.ran)
+                yield _presumed(stage, unseen[0])
 
 
 def _account(stage: Runner, root: FunctionRef) -> Run:
@@ -186,21 +199,15 @@ def _account(stage: Runner, root: FunctionRef) -> Run:
     behind = stage.cut_at is not None and stage.cut_at <= len(stage.met)
     # A probe or a test shows what may happen, and not what does not.
     shown = not is_rehearsal(root)
-    idle = _idle(stage) if shown else frozenset()
     alike = _alike(stage) if shown and not behind else frozenset()
-    assigned = frozenset(place for place, known in stage.stored.items() if known)
-    versions = _versions(stage) if whole else {}
     return Run(
         root,
         met=met,
         recompiles=tuple(stage.recompiles),
         stale=tuple(stage.stale),
         skipped=tuple(stage.skipped),
-        idle=idle,
         calls=calls,
         alike=alike,
-        versions=versions,
-        assigned=assigned,
         tried=tried,
         cuts=tuple(stage.cuts.values()),
         breaks=tuple(stage.breaks.values()),
@@ -228,7 +235,6 @@ def _specialised(stage: Runner) -> Iterator[Specialised]:
             yield Specialised(
                 cache.unit,
                 cache.keys.get(source, ()),
-                source.root == "argument" and not source.steps,
                 frozenset(one.what for one in guards if not one.dropped),
                 known and source not in cache.unknown,
             )
@@ -244,12 +250,18 @@ def _modes(stage: Runner) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
-    """All that calls have shown which no program makes: numbers and texts that compiled code changes."""
-    own = [one for one in stage.recompiles if not one.instance and _changes_itself(one)]
+    """All that calls have shown which no program makes: what compiled code itself changes.
+
+    What only a part of the compiled code shows, called by itself, is in doubt, and what objects do that a
+    caller would hand in.
+    """
+    recompiles = filter(_changes_itself, stage.recompiles[stage.presumed_from[0] :])
+    unsure = stage.supposed or not hot.compiled
     return Run(
         hot.function,
-        recompiles=tuple(replace(one, doubt=True) for one in own),
-        tried=True,
+        recompiles=tuple(replace(one, doubt=one.doubt or unsure) for one in recompiles),
+        skipped=tuple(filter(_changes_itself, stage.skipped[stage.presumed_from[1] :])),
+        calls=Counter(one.unit for one in stage.met),
         weakened=True,
         ran=frozenset((where.id, line) for where, line in stage.ran),
         presumed=True,
@@ -258,9 +270,11 @@ def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
 
 
 def _changes_itself(one: Recompile) -> bool:
-    """Whether compiled code has changed the number or text that asks for a compile."""
-    plain = isinstance(one.now, int | float | str) and isinstance(one.guard.expected, int | float | str)
-    return plain and any(write.traced for write in one.writes)
+    """Whether calls of compiled code have changed what asks for a compile, and not what is passed to them."""
+    source = one.guard.source
+    passed = source.root in GIVEN and source.name != "self" and not any(write.traced for write in one.writes)
+    fresh = one.fresh and source.root == "closure"
+    return not (one.instance or fresh or passed)
 
 
 def _interpreted(
@@ -303,7 +317,8 @@ def _breaking(tables: Tables) -> dict[FunctionRef, frozenset[int]]:
 def _of_changes(one: Recompile) -> Recompile:
     """The same compile, of changes and not of instances where compiled code changes what they differ in."""
     changes = [write for write in one.history if write.traced] if one.instance else []
-    if len({repr(guarded_part(write.value)) for write in changes}) < 2:
+    values = {repr(guarded_part(write.value)) for write in changes}
+    if len(values) + (one.guard.what == "presence") < 2 or not changes:
         return one
     return replace(one, instance=False, writes=(changes[-1],))
 
@@ -331,55 +346,37 @@ def unfollowed(tables: Tables) -> Iterator[Unresolved]:
             run.root.path,
             line if here else max(function.line, 1),
             name,
-            f"at {where} is {cut.why}{more}; what comes behind is judged by the rules alone",
+            f"at {where} is {cut.why}{more}; what comes behind is judged as far as other calls show it",
             kind=PROGRAM,
         )
 
 
-def _idle(stage: Runner) -> frozenset[tuple[str, int]]:
-    """The lines that change nothing for compiled code, though they assign or pass values."""
-    traced = [
-        write
-        for place, writes in stage.writes.items()
-        for write in writes
-        if write.traced and place in stage.looked_at
-    ]
-    failed = {write.site.place for one in stage.recompiles for write in one.writes}
-    known = {write.site.place for write in traced if isinstance(write.value, PLAIN) and not write.doubt}
-    end = stage.cut_at if stage.cut_at is not None else len(stage.met) + 1
-    unknown = {
-        write.site.place
-        for write in traced
-        if not isinstance(write.value, PLAIN) or write.doubt or write.time >= end
+def unentered(tables: Tables) -> Iterator[Unresolved]:
+    """The compiled functions that no run has entered, by file the first, with the number of others."""
+    ran = {name for run in runs(tables) for name, _ in run.ran} | {
+        one for run in runs(tables) for one in run.calls
     }
-    often = Counter(write.site.place for write in traced)
-    same = frozenset(place for place, (_, count) in stage.passed.items() if count >= _ENOUGH)
-    return same | frozenset(place for place in known - unknown - failed if often[place] >= _ENOUGH)
-
-
-def _guarded(stage: Runner, several: bool) -> Iterator[tuple[tuple[str, Key], bool]]:
-    """By compiled function, the state that it guards on, and whether that is known in all calls."""
-    for cache in stage.caches.values():
-        for guard in (guard for entry in cache.entries for guard in entry.guards):
-            known = not guard.doubt and guard.source not in cache.unknown and guard.expected is not UNKNOWN
-            if not several or (len(cache.instances) > 1 and isinstance(guard.expected, PLAIN)):
-                yield from (((cache.unit, key), known) for key in cache.keys[guard.source])
+    missed: dict[str, list[FunctionRef]] = {}
+    for hot in tables.regions.hot:
+        if hot.compiled and not hot.guessed and not {hot.function.id, hot.unit} & ran:
+            missed.setdefault(hot.function.path, []).append(hot.function)
+    for path, functions in missed.items():
+        first, number = tables.project.function(functions[0]), len({*functions})
+        more = f" (and {number - 1} more in this file)" if number > 1 else ""
+        why = f"no run could enter it{more}: what changes in its state between calls is not looked at"
+        yield Unresolved(path, max(first.line, 1), first.qualname, why, kind=PROGRAM)
 
 
 def _alike(stage: Runner) -> frozenset[tuple[str, Key]]:
     """By compiled function, the attributes that are the same in all instances that were called."""
+    found: dict[tuple[str, Key], bool] = {}
+    for cache in (cache for cache in stage.caches.values() if len(cache.instances) > 1):
+        for guard in (guard for entry in cache.entries for guard in entry.guards):
+            known = not guard.doubt and guard.source not in cache.unknown
+            if isinstance(guard.expected, PLAIN):
+                found |= {(cache.unit, key): known for key in cache.keys[guard.source]}
     failed = {(one.target, key) for one in stage.recompiles for key in one.keys}
-    return frozenset(state for state, known in _guarded(stage, True) if known) - failed
-
-
-def _versions(stage: Runner) -> dict[tuple[str, Key], int]:
-    """By compiled function and state that it reads, the versions that it has for that."""
-    guarded = [*_guarded(stage, False)]
-    unknown = {state for state, known in guarded if not known}
-    unknown |= {(one.target, key) for one in stage.recompiles if one.doubt for key in one.keys}
-    compiles = {(one.target, key, one.time) for one in stage.recompiles for key in one.keys}
-    failed = Counter((target, key) for target, key, _ in compiles)
-    return {state: 1 + failed[state] for state, _ in guarded if state not in unknown}
+    return frozenset(state for state, known in found.items() if known) - failed
 
 
 def _targets(tables: Tables) -> dict[tuple[str, int], Compiled]:
@@ -403,27 +400,61 @@ def _callees(tables: Tables) -> dict[tuple[str, int, str], Compiled]:
     return {place: next(iter(targets)) for place, targets in found.items() if len(targets) == 1}
 
 
-def _unseen(tables: Tables, ran: Set[str]) -> list[list[CompiledFunction]]:
-    """By file, the functions that are compiled themselves, as certain or likely as can be, and never ran."""
-    found: dict[str, list[CompiledFunction]] = {}
+def _uncalled(
+    tables: Tables, ran: Set[str], makers: Mapping[str, FunctionRef], *, compiled: bool
+) -> list[tuple[FunctionRef | None, list[CompiledFunction]]]:
+    """The functions of regions that never ran, as certain or likely as can be.
+
+    Together those that one program makes, and those of one file that none does.
+    """
+    found: dict[tuple[FunctionRef | None, str], list[CompiledFunction]] = {}
     for hot in tables.regions.hot:
         sure = not hot.guessed and hot.confidence <= Confidence.LIKELY
-        if hot.compiled and sure and hot.function.id not in ran:
-            found.setdefault(hot.function.path, []).append(hot)
-    return [*found.values()]
+        if hot.compiled == compiled and sure and ran.isdisjoint((hot.function.id, hot.unit)):
+            maker = makers.get(hot.function.id, _around(tables.project, hot.function)) if compiled else None
+            place = (None, hot.function.path) if maker is None else (maker, "")
+            found.setdefault(place, []).append(hot)
+    return [(maker, unseen) for (maker, _), unseen in found.items()]
 
 
-def _presume(stage: Runner, tables: Tables, unseen: Sequence[CompiledFunction]) -> None:
-    """Call each of some compiled functions as any caller may: some times, with other tensors."""
+def _around(project: Project, ref: FunctionRef) -> FunctionRef | None:
+    """The outermost function that a function is made in; None for one of a file or a class."""
+    outer = project.function(ref).outer if "<locals>" in ref.key else None
+    return FunctionRef(ref.path, ref.key.partition(".<locals>.")[0]) if outer is not None else None
+
+
+def _presume(
+    stage: Runner, tables: Tables, unseen: Sequence[CompiledFunction], maker: FunctionRef | None
+) -> None:
+    """Call each of some compiled functions as any caller may, as the program that makes it has left it."""
+    if maker is not None:
+        given = {} if "." in maker.key else stage.presumed_arguments(maker, None, stage.here(maker))
+        if UNKNOWN not in given.values() or any("<locals>" in hot.function.key for hot in unseen):
+            _run(stage, maker, given)
+    stage.presumed_from, stage.presuming = (len(stage.recompiles), len(stage.skipped)), True
     for hot in unseen:
+        if not hot.compiled and any(where == hot.function for where, _ in stage.ran):
+            continue
         entry = tables.regions.entries[hot.entries[0]]
         site = stage.here(FunctionRef(entry.path, MODULE_KEY), max(entry.line, 1))
-        _ended(stage, partial(stage.call_presumed, hot.function, hot.receiver, site, _PRESUMED))
+        made = (one for one in stage.wrapped if stage.unit_of(one.target) == hot.function.id)
+        target = next(made, None) or stage.compiled_at(hot.function, hot.receiver, site)
+        if target is not None:
+            if _is_unguarded(tables.project, hot):
+                target = Wrapper(target.target, CompileCall(target.call.site, _NO_GUARDS))
+            times = min(max(_PRESUMED, tables.policies.of(hot).recompile_limit + 2), _MOST_PRESUMED)
+            _ended(stage, partial(stage.call_presumed, target, hot.function, hot.receiver, times))
 
 
-def _run(stage: Runner, root: FunctionRef) -> None:
+def _is_unguarded(project: Project, hot: CompiledFunction) -> bool:
+    """Whether a decorator of a framework compiles it, and keeps no guard."""
+    decorators = project.class_(hot.receiver).decorators if hot.receiver is not None else ()
+    return any(terminal_name(one) in _DROPPERS for one in decorators)
+
+
+def _run(stage: Runner, root: FunctionRef, given: Mapping[str, object] = MappingProxyType({})) -> None:
     """Run one function, or a file, as far as it goes; call what a probe gives."""
-    _ended(stage, lambda: _call(stage, root))
+    _ended(stage, lambda: _call(stage, root, given))
 
 
 def _ended(stage: Runner, start: Callable[[], None]) -> None:
@@ -436,7 +467,7 @@ def _ended(stage: Runner, start: Callable[[], None]) -> None:
         stage.give_up(stage.current, f"a run of more than {stage.steps - 1:,} steps")
 
 
-def _call(stage: Runner, root: FunctionRef) -> None:
+def _call(stage: Runner, root: FunctionRef, given: Mapping[str, object]) -> None:
     stage.main = root.path
     frame = stage.file(root.path)
     if root.key == MODULE_KEY:
@@ -450,7 +481,7 @@ def _call(stage: Runner, root: FunctionRef) -> None:
         function: object = Closure(root, frame, receiver)
     else:
         function = stage.of_symbol(root)
-    found = stage.invoke(function, [], _options(stage, root), stage.here(root))
+    found = stage.invoke(function, [], {**given, **_options(stage, root)}, stage.here(root))
     if isinstance(found, Iterator):
         for _ in islice(found, 4 * _CALLS):
             pass
@@ -458,8 +489,8 @@ def _call(stage: Runner, root: FunctionRef) -> None:
         call, batches = found
         rounds = [*islice(stage.each(batches), _CALLS)]
         for number in range(_CALLS if rounds else 0):
-            given = rounds[number % len(rounds)]
-            stage.invoke(call, [*given] if isinstance(given, tuple) else [given], {}, stage.here(root))
+            batch = rounds[number % len(rounds)]
+            stage.invoke(call, [*batch] if isinstance(batch, tuple) else [batch], {}, stage.here(root))
 
 
 def _options(stage: Runner, root: FunctionRef) -> dict[str, object]:

@@ -11,9 +11,10 @@ import math
 import numbers
 import sys
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from inspect import GEN_CREATED, GEN_SUSPENDED, getgeneratorstate
 from itertools import chain, cycle, islice, repeat
 
 from dynamo_lint.interpreter import sizes
@@ -21,6 +22,7 @@ from dynamo_lint.interpreter.compiled import CompiledCalls
 from dynamo_lint.interpreter.expressions import LATE, OPERATORS, ROUNDS, SOME, is_short, text
 from dynamo_lint.interpreter.guards import LENGTH, GraphBreak
 from dynamo_lint.interpreter.model import (
+    COUNT,
     LONGEST,
     MISSING,
     UNKNOWN,
@@ -28,6 +30,7 @@ from dynamo_lint.interpreter.model import (
     ClassObject,
     Closure,
     CompileCall,
+    Counts,
     Decorated,
     Defaults,
     Elements,
@@ -42,6 +45,7 @@ from dynamo_lint.interpreter.model import (
     Object,
     Parent,
     Partial,
+    Queue,
     Site,
     Size,
     Sourced,
@@ -118,7 +122,9 @@ _COUNTED = (list, tuple, dict, str, range, Object, ClassObject, Iterator, Tensor
 """Kinds of values of which a run has as many parts as they have."""
 _SET_UPS = NAMES["prepares"] | NAMES["wraps"] | NAMES["unwraps"]
 """Functions and methods of libraries that give back the models they are given."""
+_WAITING = frozenset({GEN_CREATED, GEN_SUSPENDED})
 _NO_CONTEXT = "contextlib.nullcontext"
+_NAMED_TUPLE = "collections.namedtuple.made"
 EXIT_STACK = "contextlib.ExitStack"
 SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
@@ -222,6 +228,11 @@ class Library(CompiledCalls):
                 return self._of_attributes(receiver, inner, name, arguments, keywords, site)
             case int() | float() if name in _BY_METHOD and len(arguments) == 1:
                 return self.binary(receiver, _BY_METHOD[name], arguments[0])
+            case list() | dict() if name == "__setitem__" and len(arguments) == 2:
+                self.put(receiver, self.use(arguments[0]), arguments[1])
+                return None
+            case list() | dict() if name == "__getitem__" and len(arguments) == 1:
+                return self.item(receiver, arguments[0])
             case Hook(module) if name == "remove":
                 self.affect()
                 module.hooks[:] = (one for one in module.hooks if one is not receiver)
@@ -229,6 +240,12 @@ class Library(CompiledCalls):
                 return self._of_list(receiver, name, arguments, keywords)
             case dict():
                 return self._of_dict(receiver, name, arguments, keywords)
+            case Generator() if name in {"send", "__next__"} and getgeneratorstate(receiver) in _WAITING:
+                self.effects += 1
+                begun = getgeneratorstate(receiver) != GEN_CREATED
+                with suppress(StopIteration):
+                    return receiver.send(self.use(arguments[0]) if begun and arguments else None)
+                return UNKNOWN
             case str() if name in _OF_TEXT and not keywords:
                 given = [self.use(one) for one in arguments]
                 return _of_text(receiver, name, given)
@@ -273,6 +290,7 @@ class Library(CompiledCalls):
             case "compile" if self.is_module(module):
                 self.affect()
                 module.compiled, module.lost = CompileCall(site, _known(keywords)), None
+                self.wrapped.append(Wrapper(module, module.compiled))
                 return None
             case "_replace":
                 return self._replaced(module, keywords)
@@ -355,35 +373,43 @@ class Library(CompiledCalls):
                     one.dtype = dtype
         return module
 
+    def _part(self, module: Object, way: str, site: Site) -> object:
+        """Return the part of a module at a dotted way; the module itself at an empty one."""
+        found: object = module
+        for part in way.split(".") if way else ():
+            if isinstance(found, Object) and part.isdecimal() and int(part) < len(found.items):
+                found = self.read(found, "item", int(part), found.items[int(part)])
+            else:
+                found = self.attribute(found, part, site)
+        return found
+
     def _of_container(
         self, module: Object, name: str, arguments: list[object], keywords: dict[str, object], site: Site
     ) -> object:
         """Call a method about what a module holds."""
         match name:
             case "children" | "modules" | "named_children" | "named_modules":
-                if name.startswith("named"):
-                    return [*_named(module, deep="modules" in name)]
-                return module.tree() if "modules" in name else [*module.parts()]
+                named = [
+                    (way, self._part(module, way, site)) for way, _ in _named(module, deep="modules" in name)
+                ]
+                return named if name.startswith("named") else [part for _, part in named]
             case "register_buffer" | "register_parameter" if len(arguments) > 1:
                 if isinstance(key := self.use(arguments[0]), str):
+                    self.absent(module, "own", key, present=key in module.attributes)
                     module.buffers.add(key)
                     self.assign(module, key, arguments[1], site)
                 return None
             case "get_submodule" | "get_parameter" | "get_buffer" if arguments:
-                found: object = module
-                for part in str(self.use(arguments[0])).split("."):
-                    if isinstance(found, Object) and part.isdecimal() and int(part) < len(found.items):
-                        found = self.read(found, "item", int(part), found.items[int(part)])
-                    else:
-                        found = self.attribute(found, part, site)
-                return found
+                return self._part(module, str(self.use(arguments[0])), site)
             case "state_dict" | "load_state_dict" if self.is_module(module):
                 given = arguments[0] if arguments else None
                 assigns = name == "load_state_dict" and keywords.get("assign") is True
                 return self._state(module, given if assigns and isinstance(given, dict) else {})
             case "values" | "items":
-                held = module.attributes
-                return [*(held.values() if name == "values" else held.items())]
+                held = [
+                    (key, self.read(module, "attribute", key, one)) for key, one in module.attributes.items()
+                ]
+                return [pair[1] for pair in held] if name == "values" else held
             case "__call__" | "forward" | "_call_impl":
                 if name in SPECIAL and module.compiled is not None:
                     self.note("forward", site, site, module, module.compiled)
@@ -461,7 +487,17 @@ class Library(CompiledCalls):
         self, items: list[object], name: str, arguments: list[object], keywords: dict[str, object]
     ) -> object:
         """Call a method of a list."""
-        if name in {"append", "extend", "insert", "pop", "clear", "popleft", "appendleft", "remove"}:
+        if name in {
+            "append",
+            "extend",
+            "insert",
+            "pop",
+            "clear",
+            "popleft",
+            "appendleft",
+            "remove",
+            "rotate",
+        }:
             self.length(items)
         first = arguments[0] if arguments else None
         match name:
@@ -470,9 +506,12 @@ class Library(CompiledCalls):
             case "extend" if arguments:
                 items += self.elements(first)
             case "insert" if len(arguments) == 2 and isinstance(first, int):
-                items.insert(first, arguments[1])
+                items.insert(first, self.kept(arguments[1]))
             case "appendleft" if arguments:
-                items.insert(0, first)
+                items.insert(0, self.kept(first))
+            case "rotate" if isinstance(turns := self.use(first) if arguments else 1, int) and items:
+                turns %= len(items)
+                items[:] = [*items[len(items) - turns :], *items[: len(items) - turns]]
             case "reverse":
                 items.reverse()
             case "sort":
@@ -500,6 +539,8 @@ class Library(CompiledCalls):
                 return gone
             case _:
                 return UNKNOWN
+        if isinstance(items, Queue):
+            items.shorten(at_end=name == "appendleft")
         self.wrote(items, LENGTH, UNKNOWN)
         return None
 
@@ -551,6 +592,9 @@ class Library(CompiledCalls):
                 if name == "setdefault":
                     self.put(items, key, default)
                 return default
+            case "update" if isinstance(items, Counts):
+                self._count(items, arguments, keywords)
+                return None
             case "update":
                 given = arguments[0] if arguments else {}
                 known = given if isinstance(given, dict) else dict.fromkeys(items, UNKNOWN)
@@ -566,12 +610,28 @@ class Library(CompiledCalls):
                 return dict(items)
         return UNKNOWN
 
+    def _count(self, counts: Counts, arguments: list[object], keywords: dict[str, object]) -> None:
+        """Add to the counts of a `Counter`: what it is given once each, or by another number."""
+        given = arguments[0] if arguments else {}
+        pairs = [*given.items()] if isinstance(given, dict) else [(one, 1) for one in self.elements(given)]
+        for key, number in (*pairs, *keywords.items()):
+            known = self.use(key)
+            if is_key(known):
+                self.put(counts, known, self.binary(self.item(counts, known), ast.Add(), number))
+
+    def _is_compiling(self, dotted: str) -> bool | None:
+        """The answer of a function of torch that says whether code is compiled, scripted or exported."""
+        if dotted in NAMES["compiling"]:
+            return self.trace is not None
+        never = dotted.startswith("torch.") and dotted.rpartition(".")[2] in NAMES["false_when_compiling"]
+        return False if never else None
+
     def _external(
         self, dotted: str, arguments: list[object], keywords: dict[str, object], site: Site
     ) -> object:
         first = arguments[0] if arguments else None
-        if dotted in NAMES["compiling"]:
-            return self.trace is not None
+        if (answer := self._is_compiling(dotted)) is not None:
+            return answer
         if dotted in NAMES["compile"]:
             return self._compiling(dotted, arguments, keywords, site)
         if dotted in NAMES["makes_operator"] or dotted in NAMES["makes_faked_operator"]:
@@ -651,7 +711,9 @@ class Library(CompiledCalls):
             return Partial(External(dotted), [], keywords)
         if isinstance(given, Closure) and given.disabled and given.receiver is None:
             given = Closure(given.where, given.outer, None, given.body, False, given.defaults)
-        return Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
+        made = Wrapper(given.target if isinstance(given, Wrapper | Unwrapped) else given, call)
+        self.wrapped.append(made)
+        return made
 
     def _library_object(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> Object:
         """A module of torch, with what it is made with."""
@@ -723,6 +785,8 @@ class Library(CompiledCalls):
 
     def _operation(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> object:
         """Call a function of torch."""
+        if arguments and isinstance(arguments[0], list | tuple):
+            self.needs(*arguments[0])
         name = dotted.rpartition(".")[2]
         given, named = self._operands(name, arguments, keywords)
         if name == "is_tensor" and given:
@@ -773,6 +837,8 @@ class Library(CompiledCalls):
             return computed
         if module == "operator" and (made := self._operated(name, arguments)) is not MISSING:
             return made
+        if name == "__call__" and module.startswith("operator.") and arguments:
+            return self._asked_of(module.rpartition(".")[2], arguments, keywords, site)
         if dotted in {"builtins.isinstance", "builtins.callable"}:
             arguments = [self.typed(one) for one in arguments]
         elif name not in _TAKING_SOURCES:
@@ -801,8 +867,7 @@ class Library(CompiledCalls):
                 values = [*islice(self.each(first), LONGEST)] if arguments else []
                 return values[::-1] if name == "reversed" else values
             case "builtins", "len":
-                self.length(first)
-                return _length(first)
+                return self._counted_by(first, site)
             case "json", "dumps" | "loads" if len(arguments) == 1 and not keywords:
                 return _of_json(name, first)
             case "itertools", "filterfalse" | "takewhile" | "dropwhile" if len(arguments) == 2:
@@ -824,11 +889,43 @@ class Library(CompiledCalls):
                 return self._environment(name, arguments, site)
         return self._standard(module, name, arguments, keywords, site)
 
+    def _counted_by(self, value: object, site: Site) -> object:
+        """The value of `len(…)`."""
+        self.length(value)
+        made = self.special(value, "__len__", [], site)
+        return _length(value) if made is MISSING else made
+
     def _operated(self, name: str, arguments: list[object]) -> object:
         """The value of a function of `operator` that takes two operands; MISSING if it is none."""
         if len(arguments) == 2 and name in _BY_FUNCTION:
             return self.binary(arguments[0], _BY_FUNCTION[name], arguments[1])
-        return self.item(*arguments) if len(arguments) == 2 and name == "getitem" else MISSING
+        match name, arguments:
+            case "getitem", [held, key]:
+                return self.item(held, key)
+            case "setitem", [list() | dict() as held, key, value]:
+                self.put(held, self.use(key), value)
+                return None
+            case "methodcaller" | "attrgetter" | "itemgetter", [_, *_]:
+                return Partial(External(f"operator.{name}.__call__"), arguments, {})
+        return MISSING
+
+    def _asked_of(
+        self, name: str, arguments: list[object], keywords: dict[str, object], site: Site
+    ) -> object:
+        """The value that a function gives which `methodcaller`, `attrgetter` or `itemgetter` has made."""
+        *given, owner = arguments
+        if name == "methodcaller" and given and isinstance(first := self.use(given[0]), str):
+            return self.invoke(self.attribute(owner, first, site), given[1:], keywords, site)
+        found = []
+        for one in given:
+            value, way = owner, self.use(one)
+            if name == "itemgetter":
+                value = self.item(owner, one)
+            elif isinstance(way, str):
+                for part in way.split("."):
+                    value = self.attribute(value, part, site)
+            found.append(value)
+        return found[0] if len(found) == 1 else tuple(found)
 
     def _picked(self, name: str, arguments: list[object]) -> object:
         """A random number, or a random element of a sequence."""
@@ -886,15 +983,17 @@ class Library(CompiledCalls):
             case "types", "MethodType" if len(arguments) == 2 and isinstance(first, Closure):
                 held = arguments[1]
                 return first.bound(held) if isinstance(held, Object) else UNKNOWN
-            case "collections", "defaultdict":
-                held = arguments[1] if len(arguments) > 1 else {}
-                return Defaults(first, held) if isinstance(held, dict) else UNKNOWN
-            case "collections", "Counter" if not arguments and not keywords:
-                return Defaults(External("builtins.int"), {})
-            case "collections", "OrderedDict" if not arguments:
-                return dict(keywords)
-            case "collections", "deque":
-                return [*islice(self.each(first), LONGEST)] if arguments and not keywords else UNKNOWN
+            case "collections", _:
+                made = self._collection(name, arguments, keywords)
+                if made is not MISSING:
+                    return made
+            case "collections.namedtuple", "made":
+                fields = first if isinstance(first, tuple) else ()
+                values = zip(map(str, fields), arguments[1:], strict=False)
+                return Object(_NAMED_TUPLE, dict(values) | keywords)
+            case "builtins.dict" | "collections.OrderedDict", "fromkeys" if arguments:
+                keys = [*islice(self.each(first), LONGEST)]
+                return dict.fromkeys(keys, (*arguments, None)[1]) if all(map(is_key, keys)) else UNKNOWN
             case "builtins", "dict":
                 known = first if arguments else {}
                 return known | keywords if isinstance(known, dict) else UNKNOWN
@@ -902,12 +1001,6 @@ class Library(CompiledCalls):
                 return Static(first)
             case "functools", "wraps" | "lru_cache" | "cache" | "singledispatch":
                 return first if name == "cache" and isinstance(first, Closure) else UNKNOWN
-            case "functools", "reduce" if len(arguments) > 1:
-                values = [*islice(self.each(arguments[1]), LONGEST)]
-                result = arguments[2] if len(arguments) > 2 else values.pop(0) if values else UNKNOWN
-                for one in values:
-                    result = self.invoke(first, [result, one], {}, site)
-                return result
             case "contextlib", "suppress":
                 names = (one.dotted.rpartition(".")[2] for one in arguments if isinstance(one, External))
                 return Catcher(frozenset(names), site)
@@ -918,6 +1011,30 @@ class Library(CompiledCalls):
             given = [part for part in given if not isinstance(part, Object | list | dict)]
         self.lost(given, site, f"`{module}.{name}` is not code of this project")
         return UNKNOWN
+
+    def _collection(self, name: str, arguments: list[object], keywords: dict[str, object]) -> object:
+        """Make a container of `collections`; MISSING if it is none of those."""
+        first = arguments[0] if arguments else UNKNOWN
+        match name:
+            case "defaultdict":
+                known = arguments[1] if len(arguments) > 1 else {}
+                return Defaults(first, known) if isinstance(known, dict) else UNKNOWN
+            case "Counter":
+                made = Counts(External("builtins.int"), {})
+                self._count(made, arguments, keywords)
+                return made
+            case "OrderedDict" if not arguments:
+                return dict(keywords)
+            case "deque":
+                longest = arguments[1] if len(arguments) > 1 else keywords.get("maxlen")
+                held = [*islice(self.each(first), LONGEST)] if arguments else []
+                return Queue(held, longest) if longest is None or isinstance(longest, int) else UNKNOWN
+            case "namedtuple" if len(arguments) > 1:
+                named = self.use(arguments[1])
+                named = named.replace(",", " ").split() if isinstance(named, str) else named
+                fields = tuple(named) if isinstance(named, list | tuple) else ()
+                return Partial(External(_NAMED_TUPLE), [fields], {}) if fields else UNKNOWN
+        return MISSING
 
     def _reflection(self, name: str, arguments: list[object], site: Site) -> object:
         """Ask about an object, or for an attribute by its name."""
@@ -1071,6 +1188,8 @@ class Library(CompiledCalls):
                 return self._chosen("filter", first, arguments[1], site)
             case "iter":
                 return self.each(first)
+            case "next" if isinstance(counter := self.use_raw(first), Object) and counter.kind == COUNT:
+                return self.counted(counter)
             case "next" if isinstance(first, Iterator):
                 self.effects += 1
                 return next(first, UNKNOWN)
@@ -1131,7 +1250,8 @@ class Library(CompiledCalls):
             case "islice" if len(arguments) == 2 and isinstance(second, int):
                 return islice(self.each(first), max(second, 0))
             case "count":
-                return iter(range(first if isinstance(first, int) else 0, _LARGEST))
+                start = first if isinstance(first, int) else 0
+                return Object(COUNT, {"number": start, "step": second or 1})
         return UNKNOWN
 
     def _drawn(self, bounds: list[int]) -> object:
@@ -1217,7 +1337,7 @@ def owner_of(function: object) -> Object | None:
 def _name_of(method: object) -> str:
     """The name of a method; empty if it is none."""
     if isinstance(method, Closure):
-        return method.where.key.rpartition(".")[2]
+        return method.where.name
     return method.name if isinstance(method, Method) else ""
 
 

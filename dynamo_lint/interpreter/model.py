@@ -134,13 +134,39 @@ class Uncounted(Iterator[object]):
 
 
 class Defaults(dict[object, object]):
-    """A `defaultdict`, or a `Counter`: what is missing is made when it is asked for."""
+    """A `defaultdict`: what is missing is made when it is asked for."""
 
     __slots__ = ("factory",)
 
     def __init__(self, factory: object, given: Mapping[object, object]) -> None:
         super().__init__(given)
         self.factory = factory
+
+
+class Queue(list[object]):
+    """A `deque`, which may hold so many items at most."""
+
+    __slots__ = ("longest",)
+
+    def __init__(self, given: Iterable[object], longest: int | None) -> None:
+        super().__init__(given)
+        self.longest = longest
+        self.shorten()
+
+    def shorten(self, *, at_end: bool = False) -> None:
+        """Take away what is too much, from the other end than items came in at."""
+        if self.longest is not None:
+            del self[slice(self.longest, None) if at_end else slice(0, max(len(self) - self.longest, 0))]
+
+
+COUNT = "itertools.count"
+"""The kind of an object that counts."""
+
+
+class Counts(Defaults):
+    """A `Counter`, whose `update` adds."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,16 +46,23 @@ class Presumed(Calls):
                         self.store(self.value(owner, frame), name, self.target_of(site), site)
         return super().call(node, frame)
 
-    def call_presumed(self, where: FunctionRef, receiver: ClassRef | None, site: Site, times: int) -> None:
-        """Call a compiled function some times, each with arguments of its own; the object is the same."""
-        target = self.presumed(where, receiver, site)
-        if target is UNKNOWN:
-            return
-        call = CompileCall(site)
-        compiled = target if isinstance(target, Wrapper) else Wrapper(target, call)
+    def call_presumed(
+        self, target: Wrapper, where: FunctionRef, receiver: ClassRef | None, times: int
+    ) -> None:
+        """Call what is compiled some times: as it was called last, or with new tensors each time."""
+        site, last = target.call.site, self.given.get(self.unit_of(target.target))
+        made = self.presumed_arguments(where, receiver, site) if last is None else {}
         for _ in range(times):
-            given = self.presumed_arguments(where, receiver, site)
-            self.invoke(compiled, [], given, site)
+            arguments, keywords = last or ([], made)
+            anew = {name: Tensor() if isinstance(one, Tensor) else one for name, one in made.items()}
+            self.invoke(target, arguments, {**keywords, **anew}, site)
+
+    def compiled_at(self, where: FunctionRef, receiver: ClassRef | None, site: Site) -> Wrapper | None:
+        """Return a compiled function with an object as its own constructor makes it; None if none can be."""
+        target = self.presumed(where, receiver, site)
+        if isinstance(target, Wrapper) or target is UNKNOWN:
+            return target if isinstance(target, Wrapper) else None
+        return Wrapper(target, CompileCall(site))
 
     def target_of(self, site: Site) -> object:
         """Return what a compile site compiles that no run has made, if it can only be one thing."""
@@ -127,6 +134,7 @@ class Presumed(Calls):
                 given[one.name] = Tensor()
             else:
                 given[one.name] = self._annotated(one.annotation, where, site, depth)
+                self.weaken()
         return given
 
     def _annotated(self, annotation: ir.Expr | None, where: FunctionRef, site: Site, depth: int) -> object:
@@ -137,4 +145,5 @@ class Presumed(Calls):
         classes = [value.ref for value in values if isinstance(value, Instance)]
         if len(classes) != 1 or len(values) != 1:
             return UNKNOWN
+        self.supposed = True
         return self.object_of(classes[0], site, depth + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from dynamo_lint.index.ir import MODULE_KEY, Attribute
+from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Expr, Name
 from dynamo_lint.models.drivers import MODULES, NAMES
 from dynamo_lint.program.files import in_tests, is_for_tests
 from dynamo_lint.program.project import Project
@@ -75,11 +75,30 @@ def _seeds(tables: Tables) -> Iterator[FunctionRef]:
                 yield where
         for ref, _ in project.decorated_with(name):
             yield from _users(project, ref)
+            yield from _takers(project, ref)
+    for path, at in lines.items():
+        for binding in (
+            project.function(FunctionRef(path, MODULE_KEY)).bindings if path in project.files else ()
+        ):
+            if isinstance(binding.value, Call) and binding.value.line in at:
+                yield from (where for where, _ in project.calls_of(binding.name))
     for ref, _ in project.decorated_with("partial"):
         yield from _users(project, ref)
 
 
 def _users(project: Project, ref: FunctionRef | ClassRef) -> Iterator[FunctionRef]:
-    name = ref.key.rpartition(".")[2]
     owner = project.owner(ref) if isinstance(ref, FunctionRef) else None
-    yield from (where for where, _ in project.calls_of(owner.name if owner is not None else name))
+    yield from (where for where, _ in project.calls_of(owner.name if owner is not None else ref.name))
+
+
+def _takers(project: Project, ref: FunctionRef | ClassRef) -> Iterator[FunctionRef]:
+    """The functions of its file that hand a function on to what may call it."""
+    for key, function in project.files[ref.path].functions.items():
+        given = (one for site in function.calls for one in (*site.call.arguments, *_named(site.call)))
+        if any(isinstance(one, Name) and one.id == ref.name for one in given):
+            yield FunctionRef(ref.path, key)
+
+
+def _named(call: Call) -> Iterator[Expr]:
+    """The values of the keywords of a call."""
+    yield from (value for _, value in call.keywords)

@@ -28,6 +28,7 @@ from dynamo_lint.interpreter.model import (
     Manager,
     Met,
     Site,
+    Wrapper,
 )
 from dynamo_lint.interpreter.settled import CallKey, Settled
 from dynamo_lint.interpreter.splits import Splits
@@ -109,6 +110,10 @@ class Stage(ABC):
     guarded: set[Site] = field(default_factory=set)
     """The settings that were made under a test that is unknown."""
     caches: dict[str, Cache] = field(default_factory=dict)
+    wrapped: list[Wrapper] = field(default_factory=list)
+    """All that compile sites have made, in order; what is compiled in place with its own call."""
+    given: dict[str, tuple[list[object], dict[str, object]]] = field(default_factory=dict)
+    """By compiled function, the arguments of its last call."""
     begun: dict[str, object] = field(default_factory=dict)
     """All that has been compiled, by its code; held, so that no other object gets its identity."""
     resets: list[Site] = field(default_factory=list)
@@ -130,11 +135,8 @@ class Stage(ABC):
     """By the identity of what holds it and the name or index in there."""
     defaults_of: dict[FunctionRef, dict[str, object]] = field(default_factory=dict)
     """The values of defaults of methods."""
-    looked_at: set[tuple[int, object]] = field(default_factory=set)
-    """The places whose value compiled code has read at the start of a call, filed like `writes`."""
-    passed: dict[tuple[str, int], tuple[object, int]] = field(default_factory=dict)
-    """By file and line of compiled calls, the values that all of them pass beside tensors, and how often;
-    None once they differ or are not known."""
+    compiling: dict[FunctionRef, tuple[tuple[str, object], ...]] = field(default_factory=dict)
+    """The keywords of the decorators that compile methods."""
     classes: dict[ClassRef, ClassObject] = field(default_factory=dict)
     ran: set[tuple[FunctionRef, int]] = field(default_factory=set)
     """The functions that compiled code has run, each with the lines of statements that it reached."""
@@ -145,13 +147,17 @@ class Stage(ABC):
     recompiles: list[Recompile] = field(default_factory=list)
     skipped: list[Recompile] = field(default_factory=list)
     """The compiles that a stance suppressed, which skips guards."""
+    presumed_from: tuple[int, int] = (0, 0)
+    """How many of either there were before the first call that no program makes."""
+    supposed: bool = False
+    """An object was made up that a caller would hand in."""
+    presuming: bool = False
+    """Such calls are under way: what may be assigned is, and what that shows is in doubt."""
     stale: list[Stale] = field(default_factory=list)
     pinned: dict[tuple[str, int], FixedSize] = field(default_factory=dict)
     """By file and line of a mark, the layer that fixes the size."""
     breaks: dict[tuple[str, int], GraphBreak] = field(default_factory=dict)
     """By file and line, where graphs end."""
-    stored: dict[tuple[str, int], bool] = field(default_factory=dict)
-    """By file and line of each assignment to an attribute or item, whether all its values are known."""
     unended: bool = False
     """Some loop has not been run to its end."""
     cuts: dict[tuple[str, int], Cut] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
@@ -30,6 +30,7 @@ from dynamo_lint.interpreter.model import (
     Met,
     Method,
     Object,
+    Partial,
     Site,
     Sourced,
     Tensor,
@@ -41,7 +42,7 @@ from dynamo_lint.interpreter.model import (
     is_stand_in,
 )
 from dynamo_lint.interpreter.presumed import Presumed
-from dynamo_lint.models.drivers import NAMED
+from dynamo_lint.models.drivers import NAMED, NAMES
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 _BROAD = frozenset({"Exception", "BaseException"})
@@ -179,12 +180,13 @@ class Runner(Presumed):
     def _yielding(
         self, node: ast.Yield | ast.YieldFrom, targets: Sequence[ast.expr], frame: Frame
     ) -> Iterator[object]:
+        sent: object = None
         if isinstance(node, ast.YieldFrom):
             yield from self.elements(self.value(node.value, frame))
         else:
-            yield self.value(node.value, frame) if node.value is not None else None
+            sent = yield self.value(node.value, frame) if node.value is not None else None
         for target in targets:
-            self.bind(target, UNKNOWN, frame)
+            self.bind(target, UNKNOWN if sent is None else sent, frame)
 
     def _AugAssign(self, node: ast.AugAssign, frame: Frame) -> None:
         before = self.value(node.target, frame)
@@ -210,7 +212,7 @@ class Runner(Presumed):
                 for part, item in zip(parts, self._unpacked(value, parts), strict=True):
                     self.bind(part.value if isinstance(part, ast.Starred) else part, item, frame)
             case ast.Attribute(value=inner, attr=name):
-                self.store(self.value(inner, frame), name, value, Site(frame.where, target))
+                self.store(self.value(inner, frame), name, value, self.current)
             case ast.Subscript(value=inner, slice=index):
                 owner, key = self.value(inner, frame), self.value(index, frame)
                 key = self.sized(key) if isinstance(owner, Tensor) else self.use(key)
@@ -242,7 +244,7 @@ class Runner(Presumed):
                 around = around.outer
             home = around or self.file(frame.where.path)
             self.wrote(home, name, value)
-            value = self.use_raw(value)
+            value = self.kept(value)
         if isinstance(value, Sourced) and not self.has("names-are-unguarded"):
             self.use(value, symbolic=True)
         home.names[name] = value
@@ -259,6 +261,10 @@ class Runner(Presumed):
                     self.set(key, spelled(value), site)
             case Object(kind=ClassRef() as kind) if (setter := self._setter(kind, name)) is not None:
                 self.invoke(self.code(setter, owner), [value], {}, site)
+            case Object(kind=ClassRef() as kind) if (
+                held := self.descriptor(kind, name, "__set__")
+            ) is not None:
+                self.special(held, "__set__", [owner, value], site)
             case Object() | ClassObject() | Tensor():
                 self.assign(owner, name, value, site)
             case FileValue(path):
@@ -267,6 +273,8 @@ class Runner(Presumed):
             case Closure() if name == "__defaults__" and isinstance(value, tuple):
                 self._redefault(owner, value, site)
             case Closure():
+                if self.source_of(owner) is not None:
+                    self.split()  # Dynamo sets attributes of no function from before the call
                 owner.attributes[name] = self.use_raw(value)
                 self.wrote(owner, name, value, site)
             case Unwrapped() if name == "forward":
@@ -406,6 +414,9 @@ class Runner(Presumed):
                     | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
                 ):
                     body.names[name] = self.value(value, body)
+                    if members and _is_automatic(value):
+                        flags = any("Flag" in base for base in self.project.external_bases(ref))
+                        body.names[name] = _next_number(self.class_attributes.get(ref, {}), flags)
                     held = Member(ref, name, body.names[name]) if members else body.names[name]
                     self.class_attributes.setdefault(ref, {})[name] = held
 
@@ -416,6 +427,8 @@ class Runner(Presumed):
         value: object = self.code(method, None)
         for decorator in reversed(node.decorator_list):
             made = self.value(decorator, body)
+            if isinstance(made, Partial) and getattr(made.function, "dotted", "") in NAMES["compile"]:
+                self.compiling[method] = tuple(made.keywords.items())
             if not isinstance(made, Closure):
                 return  # those of torch and Python are known by their names
             value = self.invoke(made, [value], {}, Site(body.where, decorator))
@@ -747,6 +760,21 @@ def _unstacked(managers: list[object]) -> list[object]:
         stack = isinstance(manager, Object) and manager.kind == EXIT_STACK
         found += manager.items if isinstance(manager, Object) and stack else [manager]
     return found
+
+
+def _is_automatic(node: ast.expr) -> bool:
+    """Whether the value of a member is what comes next: `enum.auto()`."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="auto") | ast.Name(id="auto")):
+            return True
+    return False
+
+
+def _next_number(members: Mapping[str, object], flags: bool) -> int:
+    """The value that `enum.auto()` has behind some members: the next number, or the next bit."""
+    values = (one.value for one in members.values() if isinstance(one, Member))
+    largest = max((value for value in values if isinstance(value, int)), default=0)
+    return 1 << largest.bit_length() if flags else largest + 1
 
 
 def _fields(given: object) -> object:

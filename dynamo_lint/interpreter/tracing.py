@@ -93,7 +93,6 @@ class Tracing(Stage):
                 return trace.written[place]
         if (id(owner), LENGTH) in trace.written and step == "item":
             return value
-        self.looked_at.update(self.places(owner, key))
         return self.sourced(value, above.then(step, key, self.is_static(owner)))
 
     def sourced(self, value: object, source: Source) -> object:
@@ -403,12 +402,6 @@ class Tracing(Stage):
         alike = isinstance(value, Tensor) and isinstance(before, Tensor) and before.known == value.known
         return not alike
 
-    def assigning(self, site: Site, value: object, *, same: bool = False) -> None:
-        """Note whether all values that a line assigns are known; in doubt, what was there before is."""
-        known = isinstance(value, (*PLAIN, Member, External)) and (same or not self.doubt)
-        known = known and self.cut_at is None
-        self.stored[site.place] = known and self.stored.get(site.place, True)
-
     def assign(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute of an object, a class or a tensor."""
         if name == "__dict__" and isinstance(owner, Object) and isinstance(value, dict):
@@ -416,7 +409,6 @@ class Tracing(Stage):
             return
         before = owner.attributes.get(name) if isinstance(owner, Object) else None
         held = self.doubted(self.kept(value), before)
-        self.assigning(site, held, same=isinstance(held, PLAIN) and held == before)
         if isinstance(held, Tensor) and isinstance(owner, Object) and name in owner.buffers:
             held.static = True
         match owner:
@@ -451,7 +443,8 @@ class Tracing(Stage):
         """A value that is assigned in doubt: it is not known whether it replaces one of another kind."""
         known = isinstance(value, PLAIN) and isinstance(before, PLAIN)
         other = isinstance(value, Object) and isinstance(before, Object) and value.kind != before.kind
-        return UNKNOWN if self.doubt and (other or (known and value != before)) else value
+        unsure = self.doubt and (other or (known and value != before))
+        return UNKNOWN if unsure and not self.presuming else value
 
     def kept(self, value: object) -> object:
         """The value as an object or a container keeps it: one made of a float that varies is a constant."""
@@ -487,7 +480,6 @@ class Tracing(Stage):
         held = self.kept(value) if isinstance(value, Sourced) and self.source_of(container) else value
         if self.doubt and isinstance(container, dict) and is_key(key):
             held = self.doubted(held, container.get(key))
-        self.assigning(self.current, self.use_raw(held))
         match container:
             case Object(attributes=attributes) if isinstance(key, str):
                 attributes[key] = held
@@ -552,7 +544,7 @@ class Tracing(Stage):
                     found.append(Key(ref, path.removeprefix(".")))
                 case Closure(where) if step == "attribute":
                     found.append(Key(ClassRef(*where[:2]), path.removeprefix(".")))
-                case _ if step == "cell" and (home := _home(holder, str(key))) is not None:
+                case _ if step == "cell" and (home := home_of(holder, str(key))) is not None:
                     found.append(Key(ClassRef(*home.where[:2]), path.removeprefix(".")))
         match source.root, target:
             case "global", _:
@@ -560,7 +552,7 @@ class Tracing(Stage):
                 found.append(Key(ClassRef(file, MODULE_KEY), name + path))
             case "argument" | "local", Closure(where):
                 found.append(Key(ClassRef(*where[:2]), source.name + path))
-            case "closure", _ if (home := _home(target, source.name)) is not None:
+            case "closure", _ if (home := home_of(target, source.name)) is not None:
                 found.append(Key(ClassRef(*home.where[:2]), source.name + path))
         return tuple(found)
 
@@ -622,11 +614,11 @@ def _has_sources(value: tuple[object, ...]) -> bool:
 
 def _cell(value: object, name: str) -> object:
     """The value of a name around a function."""
-    home = _home(value, name)
+    home = home_of(value, name)
     return home.names[name] if home is not None else MISSING
 
 
-def _home(value: object, name: str) -> Frame | None:
+def home_of(value: object, name: str) -> Frame | None:
     """The frame that holds a name around a function."""
     while isinstance(value, Partial | Wrapper):
         value = value.function if isinstance(value, Partial) else value.target

@@ -43,6 +43,11 @@ class FunctionRef(NamedTuple):
         """`path::qualname`, as in the interface; a repeated definition shares its qualname's id."""
         return f"{self.path}::{self.key.split('@')[0].split('#')[0]}"
 
+    @property
+    def name(self) -> str:
+        """The bare function name, also of a repeated definition."""
+        return self.key.split("@")[0].split("#")[0].rpartition(".")[2]
+
     def stands_in(self, other: FunctionRef) -> bool:
         """Whether it is a closure of another function."""
         return self.path == other.path and self.key.startswith(f"{other.key}.<locals>.")

@@ -10,12 +10,9 @@ from dynamo_lint.findings import SEVERITIES, Finding
 from dynamo_lint.program.refs import Confidence
 from dynamo_lint.regions.policy import Policy
 from dynamo_lint.rules import (
-    arguments,
-    attributes,
     breaking,
     captured,
     compiling,
-    containers,
     eager_state,
     environment,
     gradients,
@@ -35,17 +32,17 @@ from dynamo_lint.rules.compiling import discarded_compile_result
 from dynamo_lint.rules.guard_filters import GUARDED, unguarded_state
 from dynamo_lint.rules.interpreted import unmarked_size
 from dynamo_lint.rules.joined import joined, seen
-from dynamo_lint.rules.recompiles import recompiles, unchecked
+from dynamo_lint.rules.recompiles import STATE, recompiles, unchecked
 from dynamo_lint.rules.settings import with_hidden
 from dynamo_lint.state.provenance import Tables
 
 _MODULES = (
-    *(arguments, attributes, breaking, captured, compiling, containers, eager_state, environment, gradients),
+    *(breaking, captured, compiling, eager_state, environment, gradients),
     *(guard_filters, guard_surfaces, instances, interpreted, islands, lookups, marks, operators),
     *(practices, settings),
 )
 _DEFINED = (one for module in _MODULES for one in vars(module).values() if isinstance(one, Rule))
-_BY_CODE = {one.code: one for one in (*breaking.BREAKS, *_DEFINED)}
+_BY_CODE = {one.code: one for one in (*breaking.BREAKS, *STATE, *_DEFINED)}
 RULES: tuple[Rule, ...] = (
     discarded_compile_result,  # first: what nobody calls is no reason for other findings
     *(rule for code, rule in sorted(_BY_CODE.items()) if rule != discarded_compile_result),
@@ -75,14 +72,13 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
                 continue  # nobody calls what is compiled there
             place = (found.code, found.span.path, found.span.line, found.span.column)
             best[place] = _one_of(best[place], found) if place in best else found
-    shown = [
-        found
-        for found in _found(partial(recompiles, _BY_CODE), tables, contexts)
-        if (found.effect == "stale" or not unguarded.covers(found))
-        and found.symbol not in eager
-        and found.region not in discarded
-    ]
-    whole = joined(best.values(), shown, seen(tables, context))
+    shown: dict[tuple[object, ...], Finding] = {}
+    for found in _found(partial(recompiles, _BY_CODE), tables, contexts):
+        unseen = found.effect != "stale" and unguarded.covers(found)
+        if not unseen and found.region not in discarded:
+            spot = (found.code, found.span, found.effect, found.unit)
+            shown[spot] = _one_of(shown[spot], found) if spot in shown else found
+    whole = joined(best.values(), shown.values(), seen(tables))
     told = with_hidden(_weighed(whole), tables)
     return sorted(told, key=lambda f: (f.span.path, f.span.line, f.span.column, f.code))
 

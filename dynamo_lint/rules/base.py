@@ -21,7 +21,7 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.regions.options import matches
-from dynamo_lint.state.model import AttributeState, Key, MutationSite, Outside, Place, WriteSite
+from dynamo_lint.state.model import AttributeState, Key, Place
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
 
@@ -257,30 +257,6 @@ def subject(state: AttributeState) -> str:
     if state.root in {"global", "closure"} and state.scoped:
         return state.key.attribute
     return f"{state.declared_in.name}.{state.key.attribute}"
-
-
-def related_sites(state: AttributeState, main: WriteSite | MutationSite | Outside) -> tuple[Related, ...]:
-    """Where an attribute gets its first value, where it is read, and where else it is written."""
-    found: dict[tuple[str, int], Related] = {}
-    if isinstance(main, Outside):
-        here = (main.path, main.line)
-    else:
-        here = (main.hot.function.path, main.position.line)
-
-    def add(path: str, line: int, column: int, message: str) -> None:
-        if (path, line) != here:
-            found.setdefault((path, line), Related(path, line, column, message))
-
-    for outside in state.outside:
-        message = "initialised here" if outside.initial else "written outside the region here"
-        add(outside.path, outside.line, outside.column, message)
-    for write in state.writes:
-        add(write.hot.function.path, write.position.line, write.position.column, "also written here")
-    for change in state.mutations:
-        add(change.hot.function.path, change.position.line, change.position.column, "also changed here")
-    for read in state.reads:
-        add(read.hot.function.path, read.position.line, read.position.column, "read here")
-    return tuple(found.values())
 
 
 def storm(limit: int, what: str = "this code", per: str = "call") -> str:

@@ -22,31 +22,14 @@ from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.models.drivers import NAMED
 from dynamo_lint.models.frameworks import DECORATORS
 from dynamo_lint.program.refs import FunctionRef
-from dynamo_lint.regions.entries import calls_at, entry_keywords
+from dynamo_lint.regions.entries import calls_at
 from dynamo_lint.regions.model import Entry
-from dynamo_lint.rules.arguments import changing_scalar_argument
-from dynamo_lint.rules.attributes import (
-    external_scalar_attribute,
-    global_counter,
-    mutated_scalar_attribute,
-    none_or_tensor_attribute,
-)
 from dynamo_lint.rules.base import Claim, Context, Rule, named, nodes_of, subject
-from dynamo_lint.rules.containers import growing_container
 from dynamo_lint.rules.instances import per_instance_constant
 from dynamo_lint.rules.interpreted import stated, turning, unit_name
-from dynamo_lint.rules.pure_caches import is_pure_cache
 from dynamo_lint.state.provenance import Tables
 
-GUARDED = (
-    mutated_scalar_attribute,
-    external_scalar_attribute,
-    none_or_tensor_attribute,
-    growing_container,
-    global_counter,
-    per_instance_constant,
-    changing_scalar_argument,
-)
+GUARDED = (per_instance_constant,)
 """Rules about what a guard would notice."""
 
 
@@ -58,13 +41,7 @@ def dropped_guards(rule: Rule, tables: Tables, context: Context) -> Iterator[Fin
         return
     for other in GUARDED:
         for found in other.check(other, tables, context):
-            number = other is changing_scalar_argument and found.effect == "once"
-            if (
-                found.effect != "stale"
-                and dropped.covers(found)
-                and not (number and dropped.is_dynamic(found))
-                and not (found.effect == "once" and is_pure_cache(tables, found))
-            ):
+            if found.effect != "stale" and dropped.covers(found):
                 yield as_stale(rule, found, "the guards of this region are dropped")
     yield from _of_calls(rule, tables, context)
 
@@ -121,12 +98,6 @@ class Dropped:
     """The class whose `forward` an entry compiles."""
     roots: Mapping[str, str]
     """The kind of a finding's subject, where it is not state of a module."""
-    dynamic: frozenset[tuple[str, int]]
-    """The entries whose numbers are symbols from the first call."""
-
-    def is_dynamic(self, found: Finding) -> bool:
-        """Whether numbers that are passed are symbols in the graph."""
-        return found.region in self.dynamic
 
     def covers(self, found: Finding) -> bool:
         """Whether nothing guards the state that a finding is about."""
@@ -151,7 +122,7 @@ class Dropped:
 def as_stale(rule: Rule, found: Finding, why: str) -> Finding:
     """The finding of another rule about what a guard would notice, where there is none: a stale value."""
     fix = found.fix
-    if fix is not None and (found.code == changing_scalar_argument.code or fix.message == OF_LIBRARIES):
+    if fix is not None and (found.code == "DYN109" or fix.message == OF_LIBRARIES):
         fix = replace(fix, message=_KEEP)
     return replace(
         found,
@@ -176,12 +147,7 @@ def unguarded_state(tables: Tables) -> Dropped:
         (entry.path, entry.line): entry.target.rpartition("::")[2].removesuffix(".forward")
         for entry in tables.regions.entries
     }
-    dynamic = frozenset(
-        (entry.path, entry.line)
-        for entry in tables.regions.entries
-        if entry_keywords(tables.project, entry).get("dynamic") is True
-    )
-    return Dropped({place: filters for place, filters in found.items() if filters}, targets, roots, dynamic)
+    return Dropped({place: filters for place, filters in found.items() if filters}, targets, roots)
 
 
 def _filters(tables: Tables, entry: Entry) -> tuple[Filter, ...]:

@@ -17,7 +17,6 @@ from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 from dynamo_lint.regions.entries import entry_keywords
 from dynamo_lint.regions.model import CompiledFunction, Entry
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, bounded, named, placed
-from dynamo_lint.rules.changes import FLOAT_MATH
 from dynamo_lint.state.instance_uses import Consumed, consumed
 from dynamo_lint.state.model import Key, Kind, Kinds, Use
 from dynamo_lint.state.provenance import Tables
@@ -174,6 +173,8 @@ def _init(tables: Tables, owner: ClassRef, path: str) -> str:
     return f"{owner.key}.__init__"
 
 
+FLOAT_MATH = frozenset({Use.TENSOR_MATH, Use.ARITHMETIC, Use.STORED, Use.NONE_TEST, Use.RETURNED, Use.NAMED})
+"""Uses in which Dynamo makes a float that comes from outside dynamic after the first change."""
 DYNAMIC_INT = FLOAT_MATH | {Use.POWER}
 """Uses of an int that stay dynamic where Dynamo makes int attributes dynamic at all."""
 

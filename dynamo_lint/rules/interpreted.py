@@ -167,17 +167,23 @@ def turning(tables: Tables, wanted: Callable[[Met], str]) -> Iterator[Turning]:
                 yield Turning(ones[-1].site, tuple(ones))
 
 
+def position_of(tables: Tables, site: Site) -> Position:
+    """The position of a site; of a statement with a body its first line, not all that it does."""
+    node, line = site.node, tables.bodies.line(site.where, site.node.lineno)
+    if isinstance(node, ast.excepthandler):
+        start = node.col_offset + 1
+        return Position(node.lineno, start, node.lineno, start + len("except"))
+    if hasattr(node, "body"):
+        return Position(node.lineno, node.col_offset + 1, node.lineno, len(line.rstrip()) + 1)
+    return tables.bodies.position(site.where.path, node)
+
+
 def stated(rule: Rule, tables: Tables, context: Context, site: Site, claim: Claim, met: Met) -> Finding:
     """A finding at a line of eager code, about a call of what some entry compiles."""
-    node = site.node
-    end_line, end_column = node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1
-    if isinstance(node, ast.ExceptHandler):  # its first line, not all that it does
-        end_line, end_column = node.lineno, node.col_offset + len("except") + 1
-    position = Position(node.lineno, node.col_offset + 1, end_line, end_column)
     word = "likely" if met.doubt else "certain"
     if met.tried:
         claim = replace(claim, severity="note")  # what a test does says nothing of how users will run it
-    found = placed(rule, tables, context, site.where, position, claim, confidence=word)
+    found = placed(rule, tables, context, site.where, position_of(tables, site), claim, confidence=word)
     entries = {(entry.path, entry.line) for entry in tables.regions.entries}
     if met.compile is None:
         return replace(found, unit=met.unit)

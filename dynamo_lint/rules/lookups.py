@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator
 
 from dynamo_lint.findings import Finding
 from dynamo_lint.regions.model import CompiledFunction
-from dynamo_lint.rules.attributes import created
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, named, nodes_of, region
 from dynamo_lint.state.initial import SETUP
 from dynamo_lint.state.model import Key, Kind, Lookup, Origin, Outside
@@ -89,40 +88,21 @@ def _effect(origin: Origin, ends: bool | None) -> str | None:
             return None
 
 
-_LATE = (
-    "asks for an attribute that has no value in `__init__` and is set later",
-    "one extra compile when the attribute appears",
-    "give the attribute a value in `__init__` and test that",
-)
-_BY_NAME = ("looks an attribute up by name", "none at run time", "access the attribute directly")
-
-
 @named("DYN203", "attribute-lookup")
 def attribute_lookup(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
-    """One finding per lookup of an attribute that appears late; every lookup if pedantic."""
-    written = {state.key for state in tables.attributes if state.writes}
-    reported = {state.key for state in tables.attributes if created(state) is not None}
-    for hot, state in tables.functions:
-        asked: set[str] = set()
+    """One finding per lookup by name, if pedantic; what appears late is for the runs to see."""
+    for hot, state in tables.functions if context.pedantic else ():
         for lookup in state.lookups:
-            # A look behind the curtain is unguarded-absence.
-            asks = lookup.name.constants is not None and lookup.function in {"getattr", "hasattr"}
-            # An attribute that compiled code itself creates is reported where it does (lazy-attribute).
-            late = asks and any(appears_late(tables, key, written) for key in lookup.keys - reported)
-            # A changing name is dynamic-attribute-lookup.
-            if not late and (not context.pedantic or effect_of(tables, context, hot, lookup) is not None):
-                continue
-            if late and lookup.owner in asked:
-                continue  # optional parts of one object come together: one finding
-            asked |= {lookup.owner} if late else set()
-            does, cost, advice = _LATE if late else _BY_NAME
+            if effect_of(tables, context, hot, lookup) is not None:
+                continue  # a changing name is dynamic-attribute-lookup
             claim = Claim(
-                message=f"`{lookup.text}` in the compiled `{region(tables, hot)}` {does}",
-                cost=cost,
+                message=f"`{lookup.text}` in the compiled `{region(tables, hot)}` looks an attribute up by "
+                "name",
+                cost="none at run time",
                 effect="once",
                 subject=_subject(lookup),
                 keys=lookup.keys,
-                advice=advice,
+                advice="access the attribute directly",
                 step="looks up an attribute by name",
                 severity="note",
             )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.program.refs import ExternalSymbol
-from dynamo_lint.rules.attributes import created
-from dynamo_lint.state.model import AttributeState, Kind, Origin, WriteSite
+from dynamo_lint.state.model import SCALARS, AttributeState, Key, Kind, Origin, Write, WriteSite
 from dynamo_lint.state.provenance import Tables
 
 _CHANGEABLE = frozenset({Kind.TENSOR, Kind.CONTAINER})
@@ -31,7 +30,7 @@ def is_pure_cache(tables: Tables, found: Finding) -> bool:
 
 
 def _is_pure(tables: Tables, state: AttributeState, site: WriteSite) -> bool:
-    filled = created(state) is not None or state.key.attribute.endswith("]")
+    filled = _is_created(state) or state.key.attribute.endswith("]")
     replaced = any(not outside.initial for outside in state.outside)
     if not filled or replaced or site.hot.compiled or site.write.value.kinds & _CHANGEABLE:
         return False
@@ -51,3 +50,38 @@ def _is_same(tables: Tables, site: WriteSite, origin: Origin) -> bool:
     where = site.hot.function
     symbols = tables.project.symbols(ir.Name(origin.name.partition(".")[0]), where.path, where.key)
     return bool(symbols) and all(isinstance(symbol, ExternalSymbol) for symbol in symbols)
+
+
+def _is_created(state: AttributeState) -> bool:
+    """Whether compiled code gives an attribute its first value."""
+    return not state.external and any(_creates(state, site.write) for site in state.writes)
+
+
+def _creates(state: AttributeState, write: Write) -> bool:
+    """Whether a write gives an attribute its first value, and no other attribute decides when."""
+    if write.value.kinds and write.value.kinds <= SCALARS | {Kind.NONE}:
+        return False
+    if any(guard.limit is not None and not _asks_of(guard.key, state.key) for guard in write.guards):
+        return False
+    missing = any(guard.missing and guard.key == state.key for guard in write.guards)
+    return missing and not _accumulates(state) and _may_be_missing(state)
+
+
+def _accumulates(state: AttributeState) -> bool:
+    """Some hot write adds to what is there."""
+    return any(_adds(site.write) for site in state.writes)
+
+
+def _adds(write: Write) -> bool:
+    return any(load.place == write.place for load in write.value.derived | write.value.pending)
+
+
+def _asks_of(asked: Key, key: Key) -> bool:
+    names = [attribute.partition(".")[0].partition("[")[0] for attribute in (asked.attribute, key.attribute)]
+    return asked.owner == key.owner and names[0] == names[1]
+
+
+def _may_be_missing(state: AttributeState) -> bool:
+    """Construction leaves it unset, or sets None or False."""
+    first = [outside for outside in state.outside if outside.initial]
+    return not first or all(outside.constant in {"None", "False"} for outside in first)

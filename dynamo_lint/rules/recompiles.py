@@ -24,10 +24,13 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.interpreter.tracing import GIVEN
 from dynamo_lint.program.item_path import ANY_ITEM
-from dynamo_lint.program.refs import ClassRef
-from dynamo_lint.rules.base import ONCE, Claim, Context, Rule, costs
+from dynamo_lint.program.project import Project
+from dynamo_lint.regions.model import CompiledFunction
+from dynamo_lint.rules.advice import on_changes
+from dynamo_lint.rules.base import ONCE, Claim, Context, Rule, costs, finding
+from dynamo_lint.rules.base import region as region_of
 from dynamo_lint.rules.guard_filters import OF_LIBRARIES, as_stale
-from dynamo_lint.rules.interpreted import stated, unit_name
+from dynamo_lint.rules.interpreted import position_of, stated, unit_name
 from dynamo_lint.rules.pure_caches import is_pure_cache
 from dynamo_lint.state.model import Key
 from dynamo_lint.state.provenance import Tables
@@ -44,6 +47,8 @@ class _Cause:
     tried: bool
     weakened: bool
     """The program may do more than its run shows."""
+    presumed: bool
+    """No program makes these calls."""
 
     @property
     def last(self) -> Recompile:
@@ -51,11 +56,37 @@ class _Cause:
 
     @property
     def site(self) -> Site:
-        """The line to change: the assignment, or the use of what an instance or a call brings along."""
+        """The line to change: the assignment, the call, or the use of what an instance brings along."""
+        if self.code == "DYN109" and self._is_passed:
+            return self.last.called
         write = _last_write(self.last)
         return self.last.guard.site if write is None or self.code in _AT_THE_USE else write.site
 
+    @property
+    def _is_passed(self) -> bool:
+        """Whether the call shows the value: not that of an attribute, nor of what is compiled apart."""
+        steps = self.last.guard.source.steps
+        return self.last.resumed is None and all(step != "attribute" for step, _ in steps)
 
+
+def by_runs(rule: Rule, tables: Tables, context: Context) -> Iterable[Finding]:
+    """No findings: `recompiles` yields those of these rules, run by run."""
+    return ()
+
+
+STATE = tuple(
+    Rule(code, name, by_runs)
+    for code, name in {
+        "DYN101": "mutated-scalar-attribute",
+        "DYN102": "external-scalar-attribute",
+        "DYN103": "none-or-tensor-attribute",
+        "DYN104": "lazy-attribute",
+        "DYN105": "growing-container",
+        "DYN106": "global-counter",
+        "DYN109": "changing-scalar-argument",
+    }.items()
+)
+"""The rules about state for which compiled code is compiled again, as runs show it."""
 _OF_TENSORS = {"sizes": ".shape", "dtype": ".dtype", "gradient": ""}
 """By a guard on a tensor, the attribute that it is about, where the rule's words do not name it."""
 _DTYPE = re.compile(r"torch\.(b?float\d*|half|double|u?int\d+|long|short|bool|complex\d+)")
@@ -111,7 +142,14 @@ def _causes(recompiles: Iterable[Recompile], run: Run, tables: Tables) -> Iterat
     for group in groups.values():
         sure = [one for one in group.values() if not one.in_doubt]
         found = tuple(sure or group.values())
-        yield _Cause(_code(found), found, run.calls[found[-1].target], run.tried, run.weakened)
+        yield _Cause(
+            _code(found, tables.project),
+            found,
+            run.calls[found[-1].target],
+            run.tried,
+            run.weakened,
+            run.presumed,
+        )
 
 
 def _state(one: Recompile, tables: Tables) -> object:
@@ -124,7 +162,7 @@ def _state(one: Recompile, tables: Tables) -> object:
     return tables.initial.declared_in(one.keys[0]), attribute
 
 
-def _code(group: Sequence[Recompile]) -> str:
+def _code(group: Sequence[Recompile], project: Project) -> str:
     """The rule that a piece of state belongs to."""
     last = group[-1]
     source, what = last.guard.source, last.guard.what
@@ -139,20 +177,23 @@ def _code(group: Sequence[Recompile]) -> str:
         return "DYN102"
     if (
         what in {"length", "keys"}
-        or (what == "sizes" and hot)
+        or (what == "sizes" and hot and group[0].guard.expected is not None)
         or (what == "presence" and source.steps[-1][0] == "item")
     ):
         return "DYN105"
     if source.root == "closure" and not hot:
         return "DYN111" if all(one.fresh for one in group) else "DYN102"
-    if source.root in {"global", "closure"} and hot:
+    of_module = isinstance(last.holder, ClassObject) and project.is_module(last.holder.ref)
+    if source.root in {"global", "closure"} and hot and not of_module:
         return "DYN106"
     if not hot:
         return "DYN203" if what == "presence" else "DYN102"
     first = group[0].guard.expected
-    if what != "dtype" and isinstance(last.now, Tensor) and last.written > 1:
+    began = what == "presence" or first is None or first is False
+    if isinstance(last.now, Tensor) and what not in {"dtype", "presence"} and last.written > 1:
         return "DYN103"
-    if (what == "presence" or first in (None, False)) and last.written <= 1:
+    moved = isinstance(last.holder, list) and not last.written  # by what changes the length of the list
+    if began and (last.written <= 1 or what == "presence") and not moved:
         return "DYN104"
     return "DYN101"
 
@@ -170,7 +211,9 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
         return "once", 2  # with or without: more compiles are those of what else changes
     if cause.last.instance and (cause.code != "DYN110" or cause.last.guard.source.name == "self"):
         return "per-instance", entries
-    if entries > context.recompile_limit:
+    if cause.presumed and context.unspec_int and type(cause.last.now) is int:
+        return "once", 2  # the setting may be one that no run has met
+    if entries > context.recompile_limit or (cause.presumed and entries == cause.calls):
         return "storm", None
     expected = cause.recompiles[0].guard.expected
     dtype = isinstance(expected, External) and _DTYPE.fullmatch(expected.dotted) is not None
@@ -184,11 +227,14 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
 def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Finding:
     effect, entries = _effect(cause, context)
     last = cause.last
-    region, name = unit_name(last.target), title(last)
+    hot = _hot(tables, cause) if cause.presumed else None
+    name = title(tables, last)
+    region = region_of(tables, hot) if hot is not None else unit_name(last.target)
     most = last.guard.source not in last.cache.unknown and not cause.weakened
-    exact = (most and cause.calls > context.recompile_limit) or len(
-        cause.recompiles
-    ) >= context.recompile_limit
+    often = len(cause.recompiles) >= context.recompile_limit or (
+        most and cause.calls > context.recompile_limit
+    )
+    exact = often or (cause.presumed and len(cause.recompiles) + 1 < cause.calls)
     library = isinstance(last.holder, Object) and isinstance(last.holder.kind, str)
     limit, each = context.recompile_limit, "instance" if effect == "per-instance" else "value"
     cost = costs(effect, entries, limit, ONCE, each)
@@ -199,23 +245,43 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
     now = now if gradient is None else gradient
     turned = rule.code == "DYN110" and isinstance(before, bool) and isinstance(now, bool)
     change = f", from `{before}` to `{now}`" if turned else ""
-    says = words["says"]
     advice = words["advice"] if gradient is None else words["gradient_advice"]
     name = name if gradient is None else f"{name}.requires_grad"
+    says = words["says"].format(name=name, region=region, kind=_kind_name(now))
+    keys = tuple(_named(last, tables))
+    once = effect == "once"
+    own = on_changes(tables, keys, name, now, once=once) if rule.code in {"DYN101", "DYN104"} else None
     claim = Claim(
-        message=f"{says.format(name=name, region=region)}{change}, and Dynamo guards on it{_behind(last)}",
+        message=f"{says}{change}, and Dynamo guards on it{_behind(last)}",
         cost=cost,
         effect=effect,
         entries=entries if exact else None,
-        subject=subject(last),
+        subject=subject(tables, last),
         also=tuple(_held(last, tables)),
-        keys=tuple(_named(last, tables)),
-        advice=OF_LIBRARIES if library else advice.format(name=title(last)),
+        keys=keys,
+        advice=OF_LIBRARIES if library else own or advice.format(name=name),
         step=f"changes `{name}`",
         related=tuple(_related(cause)),
     )
+    if hot is not None:
+        return finding(rule, tables, context, hot, position_of(tables, cause.site), claim, cause.site.where)
     met = Met("guard", cause.site, last.called, last.target, last.in_doubt, last.compile, tried=cause.tried)
     return stated(rule, tables, context, cause.site, claim, met)
+
+
+def _hot(tables: Tables, cause: _Cause) -> CompiledFunction | None:
+    """The compiled function that a line stands in, or else the one that is compiled with it."""
+    target = cause.last.target
+    unit = [hot for hot in tables.regions.hot if target in (hot.unit, hot.function.id)]
+    here = (hot for hot in unit if hot.function == cause.site.where)
+    return next(here, next((hot for hot in unit if hot.function.id == target), None))
+
+
+def _kind_name(value: object) -> str:
+    """The kind of a Python value, as a message names it."""
+    if isinstance(value, PLAIN):
+        return type(value).__name__
+    return "enum member" if isinstance(value, Member) else "value"
 
 
 def _behind(one: Recompile) -> str:
@@ -270,8 +336,12 @@ def _last_write(one: Recompile) -> Write | None:
 
 def _related(cause: _Cause) -> Iterable[Related]:
     here = cause.site.place
-    found = [(cause.last.guard.site, "used here"), (cause.last.called, "called here")]
+    found = [(cause.last.guard.site, "used here")]
+    found += [] if cause.presumed else [(cause.last.called, "called here")]
     write = _last_write(cause.last)
+    first = next(iter(cause.last.history), None)
+    if first is not None and not first.traced and first is not write:
+        found.insert(0, (first.site, "initialised here"))
     if write is not None:
         found.insert(0, (write.site, "changed here"))
     elif cause.last.history:
@@ -314,25 +384,28 @@ def _spelled_key(key: object) -> str:
     return repr(key) if isinstance(key, PLAIN) else "…"
 
 
-def title(one: Recompile) -> str:
+def title(tables: Tables, one: Recompile) -> str:
     """The state as a person would name it: by its class if a module of a library holds it."""
     of_library = isinstance(getattr(one.holder, "kind", None), str)
     part = _OF_TENSORS.get(one.guard.what, "") if isinstance(one.now, Tensor) else ""
-    return (subject(one) if of_library else spelled(one.guard.source)) + part
+    return (subject(tables, one) if of_library else spelled(one.guard.source)) + part
 
 
-def subject(one: Recompile) -> str:
-    """The state by the class that holds it, or by the function whose argument it is."""
-    source = one.guard.source
+def subject(tables: Tables, one: Recompile) -> str:
+    """The state by the class that declares it, or by the function whose argument it is."""
+    source, region = one.guard.source, unit_name(one.target)
     if one.holder is None or one.holder is MISSING:
-        region = unit_name(one.target)
         return f"{region}({source.name})" if source.root in GIVEN else source.name.rpartition("::")[2]
     if source.root in GIVEN and source.name != "self" and all(step == "item" for step, _ in source.steps):
-        return f"{unit_name(one.target)}({source.name})"
-    names = [key for step, key in source.steps if step in {"attribute", "own"}]
+        return f"{region}({source.name})"
     holder = one.holder
-    owner = holder.ref if isinstance(holder, ClassObject) else getattr(holder, "kind", None)
-    if one.key != LENGTH and isinstance(owner, ClassRef | str):
-        name = owner.name if isinstance(owner, ClassRef) else owner.rpartition(".")[2]
-        return f"{name}.{one.key}"
-    return f"{unit_name(one.target)}: {names[-1] if names else spelled(source)}"
+    if isinstance(kind := getattr(holder, "kind", None), str) and one.key != LENGTH:
+        return f"{kind.rpartition('.')[2]}.{one.key}"
+    for key in one.keys[:1]:
+        if not tables.initial.names.is_scope(key.owner):
+            owner = tables.initial.declared_in(key)
+            return f"{owner.name}.{_ITEM.sub(ANY_ITEM, key.attribute)}"
+    if isinstance(holder, ClassObject) and one.key != LENGTH:
+        return f"{holder.ref.name}.{one.key}"
+    names = [key for step, key in source.steps if step in {"attribute", "own"}]
+    return f"{region}: {names[-1] if names else spelled(source)}"

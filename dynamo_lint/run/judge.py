@@ -212,7 +212,7 @@ def _hazards(
         return [], [], {}
     # Imported late: a run over code that compiles nothing never needs the rules.
     from dynamo_lint.fixes.attach import attach
-    from dynamo_lint.interpreter.find import unfollowed
+    from dynamo_lint.interpreter.find import unentered, unfollowed
     from dynamo_lint.rules import judge
     from dynamo_lint.rules.base import Context
     from dynamo_lint.run.terms import own_contracts
@@ -236,7 +236,7 @@ def _hazards(
         *(_cut(project, ref) for ref in {h.function: None for h in regions.hot} if project.function(ref).cut),
         *(_not_compared(project, ref, why) for ref, why in tables.units.skipped),
     ]
-    return findings, [*unfollowed(tables)], guarded_reads(tables)
+    return findings, [*unfollowed(tables), *unentered(tables)], guarded_reads(tables)
 
 
 def _skipped(project: Project, ref: FunctionRef, why: str) -> Finding:

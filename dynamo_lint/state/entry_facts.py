@@ -9,19 +9,11 @@ from dynamo_lint.program.refs import Node
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.state.model import CallEvent, EnclosingTest, FunctionState, Key
 
-_MOST_WAYS = 16
-"""To one function; of more is only known what all of them found."""
-Ways = frozenset[frozenset[Key]]
-Facts = tuple[frozenset[Key], frozenset[EnclosingTest], Ways]
-"""The keys written, the tests that held, and for each way the keys that it found absent."""
-NOTHING: Facts = (frozenset(), frozenset(), frozenset({frozenset()}))
+Facts = tuple[frozenset[Key], frozenset[EnclosingTest]]
+"""The keys written, and the tests that held."""
+NOTHING: Facts = (frozenset(), frozenset())
 Calls = list[tuple[CompiledFunction, CallEvent]]
 """The callers of a function, each with what holds at the call."""
-
-
-def missing_attributes(guards: frozenset[EnclosingTest]) -> frozenset[Key]:
-    """The attributes that tests found missing or None."""
-    return frozenset(guard.key for guard in guards if guard.missing)
 
 
 def entry_facts(
@@ -29,20 +21,18 @@ def entry_facts(
 ) -> dict[CompiledFunction, Facts]:
     """Return the facts that hold whenever a hot function is entered, over all its `callers` in regions."""
     incoming = _incoming(states, callers)
-    # Only keys that hot code fills can be absent once and present from then on; others only tell ways apart.
-    filled = frozenset(key for state in states.values() for write in state.writes for key in write.keys)
     found: dict[CompiledFunction, Facts] = {}
     for circle in strongly_connected(
         {hot: [caller for caller, _ in calls] for hot, calls in incoming.items()}
     ):
         changing = True
-        while changing:  # facts only get fewer, and ways more general
+        while changing:  # facts only get fewer
             changing = False
             for hot in circle:
                 calls = [(found[caller], event) for caller, event in incoming[hot] if caller in found]
                 if incoming[hot] and not calls:
                     continue  # its turn comes when a caller is known
-                facts = _joined(calls, filled, around=len(circle) > 1)
+                facts = _joined(calls)
                 changing |= len(circle) > 1 and found.get(hot) != facts
                 found[hot] = facts
         for hot in circle:
@@ -69,17 +59,11 @@ def _incoming(
     return incoming
 
 
-def _joined(calls: list[tuple[Facts, CallEvent]], filled: frozenset[Key], *, around: bool) -> Facts:
+def _joined(calls: list[tuple[Facts, CallEvent]]) -> Facts:
     """The facts that hold whichever of the calls it was."""
     if not calls:
         return NOTHING
-    ways = frozenset(
-        way | (missing_attributes(event.guards) & filled) for facts, event in calls for way in facts[2]
-    )
-    if around:  # a later round has found the same and more: only the first counts
-        ways = frozenset(way for way in ways if not any(other < way for other in ways))
     return (
         frozenset.intersection(*(event.written | facts[0] for facts, event in calls)),
         frozenset.intersection(*(event.guards | facts[1] for facts, event in calls)),
-        ways if len(ways) <= _MOST_WAYS else frozenset({frozenset.intersection(*ways)}),
     )

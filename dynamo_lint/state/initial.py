@@ -8,8 +8,7 @@ from collections import defaultdict
 from dynamo_lint import knowledge
 from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index import ir
-from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Display, Expr
-from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.index.ir import MODULE_KEY, Expr
 from dynamo_lint.program.dependencies import question
 from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.item_path import ANY_ITEM, ItemPath, item_path, step_of
@@ -17,7 +16,7 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.free_variables import Names
-from dynamo_lint.state.model import AttributeState, Key, Kind, Kinds, Outside
+from dynamo_lint.state.model import Key, Kind, Kinds, Outside
 from dynamo_lint.values.model import Context, ExternalInstance, Instance
 from dynamo_lint.values.points_to import FAN_OUT, evaluate
 
@@ -93,49 +92,6 @@ _KINDS = {
     "set": "set",
     "deque": "deque",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class InitialContainer:
-    """A container as construction leaves it."""
-
-    kind: str
-    """`list`, `dict`, `set` or `deque`."""
-    keys: frozenset[str] = frozenset()
-    """Source text of the keys that are there from the start."""
-    empty: bool = False
-    bounded: bool = False
-    """It has a `maxlen`."""
-    maxlen: int | None = None
-    """That length, if it is a literal."""
-
-
-def container_of(state: AttributeState) -> InitialContainer | None:
-    """Return the container that an attribute starts with; None if construction does not say, or says two."""
-    found = {_container(outside.value) for outside in state.outside if outside.initial}
-    found.discard(None)
-    return found.pop() if len(found) == 1 else None
-
-
-def _container(value: Expr) -> InitialContainer | None:
-    match value:
-        case Display(kind="list" | "each", items=items):
-            return InitialContainer("list", empty=not items)
-        case Display(kind="dict", keys=keys):
-            return InitialContainer("dict", frozenset(repr(key) for key in keys if key is not None))
-        case Display(kind="set"):
-            return InitialContainer("set")
-        case Call(function, arguments, keywords):
-            kind = _KINDS.get(terminal_name(function) or "")
-            if kind is None:
-                return None
-            given = dict(keywords)
-            limit = given.get("maxlen", arguments[1] if kind == "deque" and len(arguments) > 1 else None)
-            length = limit.value if isinstance(limit, Constant) and isinstance(limit.value, int) else None
-            bounded = limit is not None and limit != Constant(None)
-            names = frozenset(repr(name) for name in given if name is not None and kind == "dict")
-            return InitialContainer(kind, names, not arguments and not given, bounded, length)
-    return None
 
 
 BASES = knowledge.names("optimizer")

@@ -250,8 +250,6 @@ class WriteSite:
 
     hot: CompiledFunction
     write: Write
-    ways: frozenset[frozenset[Key]] = frozenset()
-    """For each way that leads here, the attributes that it found absent, None or false."""
 
     @property
     def position(self) -> Position:
@@ -289,10 +287,6 @@ class Outside:
     """It is a `+=`."""
     generic: bool = False
     """The object may be of many classes, or of any below a base of many, so that it may well be another."""
-    end_column: int = 1
-    often: str = "rarely"
-    """How often it happens, compared with the compiled code: before `each` call, `some`, `perhaps` or
-    `rarely`; see `Drivers.often`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dynamo_lint.program.refs import ClassRef, FunctionRef, Node
 from dynamo_lint.regions.model import CallEdge, CompiledFunction, Regions
 from dynamo_lint.regions.policy import Policies
 from dynamo_lint.state import kinds as K
-from dynamo_lint.state.arguments import Filled, Passed
+from dynamo_lint.state.arguments import Passed
 from dynamo_lint.state.free_variables import Names
 from dynamo_lint.state.frequency import Drivers
 from dynamo_lint.state.initial import Initial
@@ -246,8 +246,6 @@ class Tables:
     """Statements of any function, for the few rules that ask about code outside regions."""
     passed: tuple[Passed, ...]
     """Parameters of compiled functions that change from call to call."""
-    filled: tuple[Filled, ...]
-    """Fields of passed objects that do."""
     policies: Policies
     drivers: Drivers
     """How often lines of code outside regions run, compared with compiled code."""

@@ -21,8 +21,8 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef, Node
 from dynamo_lint.regions.model import CompiledFunction, Regions
 from dynamo_lint.regions.policy import Policies
-from dynamo_lint.state.arguments import Passed, calls_of, filled, passed
-from dynamo_lint.state.entry_facts import Facts, entry_facts, missing_attributes
+from dynamo_lint.state.arguments import Passed, calls_of, passed
+from dynamo_lint.state.entry_facts import Facts, entry_facts
 from dynamo_lint.state.free_variables import REGISTRARS, Names
 from dynamo_lint.state.frequency import Drivers
 from dynamo_lint.state.initial import Initial
@@ -71,8 +71,7 @@ def build(
     names = _stored_names(project, regions)
     mentioning = _mentioning(project, regions, scopes, read_source)
     mentioning |= _fed(project, regions, given)
-    fields = filled(project, regions, between.drivers, bodies)
-    watched = names | units.names | between.names | {one.key.attribute for one in fields}
+    watched = names | units.names | between.names
     wanted = _wanted(project, regions, watched, mentioning)
     initial = Initial(project, frozenset(h.function for h in regions.hot), names, scopes)
     callers = regions.callers()
@@ -83,9 +82,7 @@ def build(
     states = interpretation.run()
     entered = entry_facts(states, callers)
     origins = Origins(project, states, scopes, regions.calls)
-    found = tuple(
-        between.annotate(state, bodies) for state in _attributes(initial, origins, states, entered, between)
-    )
+    found = _attributes(initial, origins, states, entered, between)
     owned = tuple(state for state in found if state.root in {"state", "bound", "argument"})
     shared = tuple(state for state in found if state.root in {"global", "closure"})
     return Tables(
@@ -99,7 +96,6 @@ def build(
         units,
         bodies,
         given,
-        fields,
         policies,
         between.drivers,
         split.eager,
@@ -364,15 +360,14 @@ def _attributes(
     for hot, state in states.items():
         if _constructs(hot.function):
             continue
-        written, guards, ways = entered[hot]
+        written, guards = entered[hot]
         for write in state.writes:
             for key in write.keys:
                 root = origins.root(hot, write.place, key)
                 if root in ROOTS:
                     value = replace(write.value, kinds=origins.kinds(hot, write.value))
                     whole = replace(write, value=value, guards=write.guards | guards)
-                    asked = frozenset(way | missing_attributes(write.guards) for way in ways)
-                    writes[key].append(WriteSite(hot, whole, asked))
+                    writes[key].append(WriteSite(hot, whole))
                     roots[key] = min(root, roots.get(key, root), key=ROOTS.index)
         for mutation in state.mutations:
             for key in mutation.keys - written:

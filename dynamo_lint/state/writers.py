@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dynamo_lint.dataclass import dataclass, field, replace
-from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.program.files import one_program
-from dynamo_lint.program.function_bodies import Bodies
+from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.program.names import loaded_by
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import FunctionRef
@@ -15,7 +12,7 @@ from dynamo_lint.regions.model import Regions
 from dynamo_lint.state.free_variables import Names
 from dynamo_lint.state.frequency import Drivers
 from dynamo_lint.state.initial import Initial
-from dynamo_lint.state.model import AttributeState, Key, Outside
+from dynamo_lint.state.model import Key, Outside
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__", "__deepcopy__"})
 
@@ -78,26 +75,6 @@ class ExternalWrites:
             return False
         used = self.project.method(key.owner, _name(where))
         return used is not None and self.project.owner(used) != owner
-
-    def annotate(self, state: AttributeState, bodies: Bodies) -> AttributeState:
-        """Say of every write outside hot code how often it happens, and where exactly it stands."""
-        # A container may be emptied by other means as well.
-        if not self._may_change(state.key) and not state.mutations:
-            return state
-        done = []
-        users = [one.hot for sites in (state.reads, state.writes, state.mutations) for one in sites]
-        entries = {self.regions.entries[number].path for hot in users for number in hot.entries}
-        for outside in state.outside:
-            often = self._often(outside, state.key)
-            if often != "rarely" and not any(one_program(self.project, e, outside.path) for e in entries):
-                often = "rarely"  # another script does so, to objects of its own
-            if often != "rarely":
-                where = outside.where or FunctionRef(outside.path, MODULE_KEY)
-                text = bodies.line(where, outside.line)
-                first = len(text) - len(text.lstrip()) + 1
-                outside = replace(outside, often=often, column=first, end_column=len(text.rstrip()) + 1)
-            done.append(outside)
-        return replace(state, outside=tuple(done))
 
 
 def _name(ref: FunctionRef) -> str:

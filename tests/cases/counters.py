@@ -90,9 +90,9 @@ class TwoIncrements(nn.Module):
         self.seen = 0
 
     def forward(self, x):
-        self.seen += 1  # expect: DYN101 storm
+        self.seen += 1
         x = x * 2
-        self.seen += 2
+        self.seen += 2  # expect: DYN101 storm
         return x
 
 
@@ -142,7 +142,7 @@ class Toggle(nn.Module):
         self.flip = False
 
     def forward(self, x):
-        self.flip = not self.flip  # expect: DYN101 per-value entries=2
+        self.flip = not self.flip  # expect: DYN101 once entries=2
         return x * 2 if self.flip else x * 3
 
 
@@ -154,7 +154,7 @@ class OneShotFlag(nn.Module):
     def forward(self, x):
         if not self.done:
             x = x + 1
-            self.done = True  # expect: DYN101 per-value entries=2
+            self.done = True  # expect: DYN104 once
         return x * 2
 
 
@@ -165,7 +165,7 @@ class FirstCallFlag(nn.Module):
 
     def forward(self, x):
         y = x + 1 if self.first else x * 2
-        self.first = False  # expect: DYN101 per-value entries=2
+        self.first = False  # expect: DYN101 once entries=2
         return y
 
 
@@ -175,7 +175,7 @@ class LongestSoFar(nn.Module):
         self.longest = 0
 
     def forward(self, x):
-        self.longest = max(self.longest, x.shape[0])  # expect: DYN101 per-value
+        self.longest = max(self.longest, x.shape[0])  # expect: DYN101 once
         return x * 2
 
 
@@ -189,7 +189,7 @@ class CachedLength(nn.Module):
         n = x.shape[0]
         if n != self.cached:
             self.table = torch.arange(n, dtype=torch.float32)
-            self.cached = n  # expect: DYN101 per-value
+            self.cached = n  # expect: DYN101 once
         return x + self.table
 
 
@@ -200,7 +200,7 @@ class NoneThenInt(nn.Module):
 
     def forward(self, x):
         if self.n is None:
-            self.n = 3  # expect: DYN101 per-value entries=2
+            self.n = 3  # expect: DYN104 once
         return x * self.n
 
 
@@ -263,7 +263,7 @@ class IteratorCounter(nn.Module):
 
 class CreatedOnFirstUse(nn.Module):
     def forward(self, x):
-        if not hasattr(self, "n"):  # expect: DYN203 once
+        if not hasattr(self, "n"):
             self.n = 0
         self.n += 1  # expect: DYN101 storm
         return x * 2

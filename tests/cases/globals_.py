@@ -48,7 +48,7 @@ def warmed_up(x):
 def one_shot(x):
     global READY
     if not READY:
-        READY = True  # expect: DYN106 per-value entries=2
+        READY = True  # expect: DYN106 once entries=2
     return x * 2
 
 
@@ -67,7 +67,7 @@ def logged(x):
 
 @torch.compile
 def named(x, name):
-    BY_NAME[name] = x.mean()  # expect: DYN105 per-value
+    BY_NAME[name] = x.mean()
     return x * 2
 
 
@@ -113,7 +113,7 @@ def on_a_singleton(x):
 @torch.compile
 def flag_of_a_singleton(x):
     if not COUNTER.ready:
-        COUNTER.ready = True  # expect: DYN106 per-value entries=2
+        COUNTER.ready = True  # expect: DYN106 once entries=2
     return x * 2
 
 

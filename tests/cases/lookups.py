@@ -135,7 +135,7 @@ class SetByAnotherMethod(nn.Module):
         self.gain = 2.0
 
     def forward(self, x):
-        return x * getattr(self, "gain", 1.0)  # expect: DYN203 once
+        return x * getattr(self, "gain", 1.0)
 
 
 class Wrapping(nn.Module):

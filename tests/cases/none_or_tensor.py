@@ -95,7 +95,7 @@ class LazyCacheInAHelper(nn.Module):
         self.table = None
 
     def _build(self, n):
-        self.table = torch.arange(float(n))  # expect: DYN104 per-value
+        self.table = torch.arange(float(n))  # expect: DYN103 once
 
     def forward(self, x):
         if self.table is None or self.table.shape[0] < x.shape[0]:

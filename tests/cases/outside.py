@@ -34,7 +34,7 @@ def train(batches):
     for step, x in enumerate(batches):
         model.step = step  # expect: DYN102 storm
         model.unread = step
-        model.wide = step > 100  # expect: DYN102 once
+        model.wide = step > 100
         model.table = torch.full((4,), float(step))
         model.set_gain(step / 100)
         compiled(x)

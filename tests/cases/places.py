@@ -142,7 +142,7 @@ class CountsThroughASetter(nn.Module):
 
     @steps.setter
     def steps(self, value):
-        self._steps = value  # expect: DYN101 per-value
+        self._steps = value  # expect: DYN101 storm
 
     def forward(self, x):
         self.steps = self.steps + 1

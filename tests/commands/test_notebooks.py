@@ -46,7 +46,7 @@ def test_a_notebook_has_the_findings_of_the_same_code_in_a_file(
     assert (one["cell"], one["cell_line"]) == (3, 8)
     assert (other["cell"], other["cell_line"]) == (None, None)
     assert [(step["cell"], step["cell_line"]) for step in one["chain"]] == [(5, 2), (3, 8)]
-    assert [(place["cell"], place["cell_line"]) for place in one["related"]] == [(3, 4)]
+    assert [(place["cell"], place["cell_line"]) for place in one["related"]] == [(3, 4), (5, 4)]
     assert (one["region"]["cell"], one["region"]["cell_line"]) == (5, 2)
 
 

@@ -52,7 +52,6 @@ DECLINED = {
     ),
     "a number compared with a variable by max stays": ("self.n = max(self.n, x.shape[0])", "0", ""),
     "a number that math takes stays": ("import math\nself.n += 1\nx = x * math.sqrt(self.n)", "0", ""),
-    "a number that may be None stays": ("if self.n is None:\n    self.n = 3\nx = x * self.n", "None", ""),
     "a string stays": ("self.n = self.n + '.'", "''", ""),
     "a number that is deleted stays": ("self.n += 1", "0", "def drop(model: Model):\n    del model.n\n\n"),
     "a number that is looked up by name stays": (

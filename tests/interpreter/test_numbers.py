@@ -14,7 +14,7 @@ VALUES = {
     "float": ("f", [round(0.31 + 0.05 * number, 2) for number in range(12)]),
     "int": ("n", [*range(1, 13)]),
 }
-UNLIKE = {"[x, f][0] + 1": "the list is compared as a whole"}
+UNLIKE = {"sum((x for _ in range(n)), x)": "what a generator is asked for is not followed into `sum`"}
 """Expressions about which the linter says something else, and why."""
 CASES = [
     pytest.param(
@@ -43,7 +43,7 @@ def test_a_number_that_changes_costs_what_torch_was_seen_to_compile(
     if count < 2:
         assert effects == set()
     elif count == 2:
-        assert effects == {"once"}
+        assert effects in ({"once"}, {"per-value"})  # a size of 0 or 1 would be one more
     else:
         assert effects <= {"per-value", "storm"}
         assert effects

@@ -172,6 +172,41 @@ def compiled(held, limit):
     assert [(one.code, one.severity) for one in report.findings] == [("DYN101", "note")]
 
 
+COUNTING = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, width=4):
+        super().__init__()
+        self.counts = True
+        self.n = 0
+
+    def forward(self, x):
+        if self.counts and self.training:
+            self.n, *rest = [self.n + 1, x]
+        return x * self.n
+
+
+"""
+COMPILED = {
+    "in the file": ("model = torch.compile(Model())", "error"),
+    "in a function that asks for nothing": ("def build():\n    return torch.compile(Model(2))", "error"),
+    "in place": ("model = Model()\nmodel.compile()", "error"),
+    "behind a switch that is off": ("model = Model()\nmodel.counts = False\nrun = torch.compile(model)", ""),
+    "without training": ("run = torch.compile(Model().eval())", ""),
+    "by a caller's leave": ("def build(model: Model):\n    return torch.compile(model)", "note"),
+}
+
+
+@pytest.mark.parametrize("where", COMPILED)
+def test_what_every_call_changes_is_loud_if_the_object_is_known(where: str, tmp_path: Path) -> None:
+    site, severity = COMPILED[where]
+    report = linted(tmp_path, f"{COUNTING}{site}\n")
+    assert [one.severity for one in report.findings if one.code == "DYN101"] == [severity] * bool(severity)
+
+
 REPEATED = """\
 import torch
 from torch import nn

@@ -116,7 +116,7 @@ class Flip(nn.Module):
         self.odd = False
 
     def forward(self, x):
-        self.odd = not self.odd  # expect: DYN101 per-value
+        self.odd = not self.odd  # expect: DYN101 once
         return x * 2 if self.odd else x * 3
 
 
@@ -134,7 +134,7 @@ class OneShot(nn.Module):
 
     def forward(self, x):
         if not self.ready:
-            self.ready = True  # expect: DYN101 per-value
+            self.ready = True  # expect: DYN104 once
         return x * 2
 
 

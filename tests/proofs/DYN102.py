@@ -132,9 +132,9 @@ def probe_str():
         if step % 3 == 0:
             model.mode = "a"
         elif step % 3 == 1:
-            model.mode = "b"  # expect: DYN102 per-value
+            model.mode = "b"
         else:
-            model.mode = "c"
+            model.mode = "c"  # expect: DYN102 per-value
         return compiled(x)
 
     return call, [(X, step) for step in range(12)]

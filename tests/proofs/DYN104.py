@@ -59,7 +59,7 @@ class Moved(nn.Module):
         self.table = torch.arange(8)
 
     def forward(self, x):
-        self.table = self.table.to(x.dtype)  # expect: DYN104 once
+        self.table = self.table.to(x.dtype)
         return x + self.table
 
 
@@ -78,11 +78,11 @@ class Grows(nn.Module):
     def forward(self, x):
         n = x.shape[0]
         if self.table is None or self.table.shape[0] < n:
-            self.table = torch.arange(float(n))  # expect: DYN104 per-value
+            self.table = torch.arange(float(n))  # expect: DYN103 once
         return x + self.table[:n, None]
 
 
-def probe_rebuilt():
+def probe_rebuilt():  # expect: DYN507 once
     """rebuilt for a longer input: `if self.table.shape[0] < x.shape[0]`, 12 lengths"""
     return torch.compile(Grows()), [(torch.randn(length, 8),) for length in range(3, 15)]
 

@@ -71,7 +71,7 @@ class Cache(nn.Module):
     def forward(self, x):
         n = x.shape[0]
         if n not in self.tables:
-            self.tables[n] = torch.arange(float(n))  # expect: DYN105 per-value
+            self.tables[n] = torch.arange(float(n))  # expect: DYN105 storm
         return x + self.tables[n][:, None]
 
 

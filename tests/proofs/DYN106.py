@@ -64,7 +64,7 @@ def one_shot(x):
     """Does something once."""
     global READY
     if not READY:
-        READY = True  # expect: DYN106 per-value
+        READY = True  # expect: DYN106 once
     return x * 2
 
 
@@ -94,7 +94,7 @@ def probe_closure():
     @torch.compile
     def step(x):
         nonlocal n
-        n += 1  # expect: DYN106 once
+        n += 1
         return x * n
 
     return step, [(X,)]

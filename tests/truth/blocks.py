@@ -729,7 +729,7 @@ class LayerState:
     def update(self, x):
         if not self.ready:
             self.value = torch.zeros_like(x)
-            self.ready = True  # expect: DYN101 per-value
+            self.ready = True  # expect: DYN104 once
         self.value = self.value + x
         return self.value
 
@@ -788,6 +788,32 @@ def drive():
         for block in blocks:
             x = block(x, stack)
         yield x
+
+
+# %% a norm that some layers have, in a loop that a trainer yields from
+class Block(nn.Module):
+    def __init__(self, normed):
+        super().__init__()
+        self.norm = nn.LayerNorm(4) if normed else None
+
+    def forward(self, x):
+        return self.norm(x) if self.norm is not None else x * 2  # expect: DYN108 per-instance
+
+
+class Trainer:
+    def fit(self):
+        blocks = nn.ModuleList([Block(i % 2 == 0) for i in range(12)]).requires_grad_(False)
+        for block in blocks:
+            block.compile()
+        for _ in range(3):
+            x = X
+            for block in blocks:
+                x = block(x)
+            yield x
+
+
+def drive():
+    yield from Trainer().fit()
 
 
 # %% a layer number that goes on but is not consumed

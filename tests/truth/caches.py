@@ -46,7 +46,7 @@ class Lazy(Slot):
 
     def push(self, x):
         if not self.ready:
-            self.ready = True  # expect: DYN101 per-value
+            self.ready = True  # expect: DYN104 once
             return x + 1
         return x + 2
 
@@ -149,7 +149,7 @@ class Crossing(nn.Module):
             return x * 2
         x = cache.push(x, self.index)
         if isinstance(cache, Pair):
-            cache.filled[self.index] = True  # expect: DYN101 per-value
+            cache.filled[self.index] = True  # expect: DYN104 once
         return x
 
 
@@ -169,7 +169,7 @@ class Keyed(Slot):
 
     def push(self, x):
         if not self.ready[0]:
-            self.ready[0] = True  # expect: DYN101 per-value
+            self.ready[0] = True  # expect: DYN104 once
             return x + 1
         return x + 2
 
@@ -203,7 +203,7 @@ class LayerState:
         size = x.shape[-1] if size is None else size
         self.size[index] = size
         self.value[index] = torch.zeros_like(x)
-        self.ready[index] = True  # expect: DYN101 per-value
+        self.ready[index] = True  # expect: DYN104 once
 
     def update(self, x, index=0, size=None):
         if not self.ready[index]:
@@ -245,10 +245,10 @@ class LayerState:
             size = x.shape[-1] if size is None else size
             self.size[index] = size
             self.value[index] = torch.zeros_like(x)
-            self.ready[index] = True  # expect: DYN101 per-value
+            self.ready[index] = True  # expect: DYN104 once
         if total is not None:
             self.total[index] = torch.zeros_like(total)
-            self.summed[index] = True  # expect: DYN101 per-value
+            self.summed[index] = True  # expect: DYN104 once
 
     def add(self, x, index=0):
         if not self.summed[index]:
@@ -294,7 +294,7 @@ class Filled(Cache):
 
     def push(self, x, index: int):
         while len(self.slots) <= index:
-            self.slots.append(Plain())  # expect: DYN105 per-value
+            self.slots.append(Plain())  # expect: DYN105 once
         return self.slots[index].push(x)
 
 
@@ -347,7 +347,7 @@ class Layer:
     def start(self, k):
         self.width = k.shape[-1]
         self.keys = torch.zeros_like(k)
-        self.ready = True  # expect: DYN101 per-value
+        self.ready = True  # expect: DYN104 once
 
     def update(self, k):
         if not self.ready:
@@ -373,7 +373,7 @@ class Base:
 
     def start(self, k):
         self.keys = torch.zeros_like(k)
-        self.ready = True  # expect: DYN101 per-value
+        self.ready = True  # expect: DYN104 once
 
 
 class Sliding(Base):
@@ -412,10 +412,10 @@ class States:
     def start(self, conv=None, scan=None, index=0):
         if conv is not None:
             self.conv[index] = torch.zeros_like(conv)
-            self.has_conv[index] = True  # expect: DYN101 per-value
+            self.has_conv[index] = True  # expect: DYN104 once
         if scan is not None:
             self.scan[index] = torch.zeros_like(scan)
-            self.has_scan[index] = True  # expect: DYN101 per-value
+            self.has_scan[index] = True  # expect: DYN104 once
 
     def update(self, conv, scan, index=0):
         if not self.has_conv[index]:
@@ -443,7 +443,7 @@ class Model(nn.Module):
         self.calls = 0
 
     def start(self):
-        self.ready = True  # expect: DYN101 per-value
+        self.ready = True  # expect: DYN104 once
 
     def forward(self, x):
         if not self.ready:
@@ -465,7 +465,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         if not self.warm:
-            self.warm = True  # expect: DYN101 per-value
+            self.warm = True  # expect: DYN104 once
         now = x.mean()
         self.loss = now if self.loss is None else self.loss + now  # expect: DYN103 once
         return x * 2
@@ -486,7 +486,7 @@ class Layer:
         size = x.shape[-1] if size is None else size
         self.size[index] = size
         self.held[index] = torch.zeros(2, size)
-        self.ready[index] = True  # expect: DYN101 per-value
+        self.ready[index] = True  # expect: DYN104 once
 
     def update(self, x, index=0, size=None):
         if not self.ready[index]:
@@ -515,14 +515,14 @@ class Layer:
 
     def fill(self, x):
         self.held = x.new_zeros(0, 4)
-        self.ready = True  # expect: DYN101 per-value
+        self.ready = True  # expect: DYN104 once
 
     def update(self, x):
         if not self.ready:
             self.fill(x)
         whole = torch.cat([self.held, x])
         if self.window > 1:
-            self.held = whole[-self.window :]
+            self.held = whole[-self.window :]  # expect: DYN103 once
             return whole
         self.held = whole
         return whole
@@ -552,7 +552,7 @@ class Layer:
 
     def fill(self, x):
         self.held = x.new_zeros(0, 4)  # expect: DYN104 once
-        self.ready = True  # expect: DYN101 per-value
+        self.ready = True  # expect: DYN104 once
 
     def update(self, x):
         if not self.ready:

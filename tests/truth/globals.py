@@ -485,7 +485,7 @@ READY = False
 def forward(x):
     global READY
     if not READY:
-        READY = True  # expect: DYN106 per-value
+        READY = True  # expect: DYN106 once
         return x + 1
     return x * 2
 

@@ -4363,6 +4363,20 @@ def drive():
         yield run(X)
 
 
+# %% a mask behind a function that is handed on by name
+@torch.compile
+def picked(x):
+    return x[x > 0.5].sum()  # expect: DYN404 break
+
+
+def drive():
+    def timed(function, *args):
+        return function(*args)
+
+    for _ in range(12):
+        yield timed(picked, X * 2)
+
+
 # %% a decision on a number that is captured
 class Model(nn.Module):
     def forward(self, x):

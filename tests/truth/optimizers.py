@@ -48,7 +48,7 @@ class Sgd(Optimizer):
     @torch.no_grad()
     def step(self):
         for group in self.param_groups:
-            group["step"] += 1  # expect: DYN101 once
+            group["step"] += 1  # expect: DYN101 per-value
             correction = 1 - group["beta"] ** group["step"]
             for p in group["params"]:
                 p.add_(p.grad, alpha=-group["lr"] / correction)
@@ -419,7 +419,7 @@ class Counting(torch.optim.Optimizer):
                 steps = state["steps"] + 1
                 state["mean"].mul_(0.9).add_(p.grad)
                 p.add_(state["mean"] / (1 - group["beta"] ** steps), alpha=-group["lr"])
-                state["steps"] = steps  # expect: DYN101 per-value
+                state["steps"] = steps  # expect: DYN101 once
 
 
 def drive():

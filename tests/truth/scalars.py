@@ -149,7 +149,7 @@ class Cooling(nn.Module):
         self.alpha = 1.0
 
     def forward(self, x):
-        self.alpha = max(self.alpha * 0.5, 0.1)  # expect: DYN101 per-value
+        self.alpha = max(self.alpha * 0.5, 0.2)  # expect: DYN101 per-value
         return x * self.alpha
 
 
@@ -200,7 +200,7 @@ class Scale(nn.Module):
 
     def forward(self, x):
         if self.factor is None:
-            self.factor = 3  # expect: DYN101 per-value
+            self.factor = 3  # expect: DYN104 once
         return x * self.factor
 
 
@@ -540,7 +540,7 @@ class Model(nn.Module):
 
     @count.setter
     def count(self, value):
-        self._n = value  # expect: DYN101 per-value
+        self._n = value  # expect: DYN101 storm
 
     def forward(self, x):
         self.count = self.count + 1
@@ -623,7 +623,7 @@ def drive():
 # %% a counter created on the first call
 class Model(nn.Module):
     def forward(self, x):
-        if not hasattr(self, "n"):  # expect: DYN203 once
+        if not hasattr(self, "n"):
             self.n = 0
         self.n += 1  # expect: DYN101 storm
         return x * 2
@@ -683,7 +683,7 @@ class Model(nn.Module):
         self.longest = 0
 
     def forward(self, x):
-        self.longest = max(self.longest, x.shape[0])  # expect: DYN101 per-value
+        self.longest = max(self.longest, x.shape[0])  # expect: DYN101 once
         return x * 2
 
 
@@ -993,7 +993,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         if self.first:
-            self.first = False  # expect: DYN101 per-value
+            self.first = False  # expect: DYN101 once
             return x + 1
         return x * 2
 
@@ -1041,7 +1041,9 @@ class Model(nn.Module):
 
 
 def drive():
-    return torch.compile(Model()), [(X,)]
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
 
 
 # %% quiet: a number that both ways in set before it is read, one of them two calls further up

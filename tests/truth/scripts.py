@@ -75,7 +75,7 @@ class Recorder:
                 self.handles.append(module.register_forward_hook(functools.partial(self._save, name)))
 
     def _save(self, name, module, args, output):
-        self.store[f"{name}/{self.batch}"] = output.detach()  # expect: DYN105 per-value note
+        self.store[f"{name}/{self.batch}"] = output.detach()  # expect: DYN105 storm
 
     def next_batch(self):
         self.batch += 1  # expect: DYN102 storm

@@ -1,5 +1,9 @@
 """Counters of compiled code in statements and expressions that are rarely written."""
 
+import itertools
+import operator
+from collections import Counter
+
 import torch
 from torch import nn
 
@@ -261,6 +265,186 @@ class Model(nn.Module):
         self.n = operator.mul(self.n, 1)
         vars(self).update(n=self.n.__add__(0))
         return x * self.n
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% a counter that a list hands on
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = [0]
+
+    def forward(self, x):
+        self.last.insert(0, self.last.pop() + 1)  # expect: DYN101 storm # expect: DYN105 per-value note
+        return x * self.last[0]
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% quiet: a list that hands on what it holds
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = [3]
+
+    def forward(self, x):
+        self.last.insert(0, self.last.pop())  # expect: DYN105 per-value note
+        return x * self.last[0]
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% a counter of itertools
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.numbers = itertools.count()
+
+    def forward(self, x):
+        return x * next(self.numbers)  # expect: DYN101 storm
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% a counter that a generator is sent
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def counting(self):
+        while True:
+            more = yield
+            self.n += more  # expect: DYN101 storm
+
+    def forward(self, x):
+        running = self.counting()
+        next(running)
+        running.send(1)
+        return x * self.n
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% a counter of what is seen
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = Counter()
+
+    def forward(self, x):
+        self.seen.update(["batch"])  # expect: DYN101 storm # expect: DYN105 once note
+        return x * self.seen["batch"]
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% a counter behind a descriptor
+class Counted:
+    def __get__(self, owner, kind=None):
+        return owner.n
+
+    def __set__(self, owner, value):
+        owner.n = value  # expect: DYN101 storm
+
+
+class Model(nn.Module):
+    count = Counted()
+
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.count += 1
+        return x * self.n
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% a counter that a length counts
+class Batches:
+    def __init__(self):
+        self.n = 0
+
+    def __len__(self):
+        self.n += 1  # expect: DYN101 storm
+        return self.n
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.batches = Batches()
+
+    def forward(self, x):
+        return x * len(self.batches)
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% a counter that a caller of methods asks for
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def bump(self):
+        self.n += 1  # expect: DYN101 storm
+
+    def forward(self, x):
+        operator.methodcaller("bump")(self)
+        return x * self.n
+
+
+def drive():
+    model = torch.compile(Model())
+    for _ in range(12):
+        yield model(X)
+
+
+# %% a counter in a method of a dict
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.state = {"n": 0}
+
+    def forward(self, x):
+        self.state.__setitem__("n", self.state["n"] + 1)  # expect: DYN101 storm
+        return x * self.state["n"]
 
 
 def drive():

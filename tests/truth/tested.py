@@ -23,7 +23,7 @@ class Block(nn.Module):
         if seen:
             return x * 2
         if isinstance(cache, Pair):
-            cache.seen[0] = True  # expect: DYN101 per-value
+            cache.seen[0] = True  # expect: DYN104 once
         return x + 1
 
 
