@@ -428,22 +428,34 @@ def _presume(
 ) -> None:
     """Call each of some compiled functions as any caller may, as the program that makes it has left it."""
     if maker is not None:
-        given = {} if "." in maker.key else stage.presumed_arguments(maker, None, stage.here(maker))
-        if UNKNOWN not in given.values() or any("<locals>" in hot.function.key for hot in unseen):
-            _run(stage, maker, given)
+        _ended(stage, partial(_make, stage, maker, unseen))
     stage.presumed_from, stage.presuming = (len(stage.recompiles), len(stage.skipped)), True
+    wrapped = {stage.unit_of(one.target): one for one in reversed(stage.wrapped)}
+    spent, stage.steps = stage.steps, 0
     for hot in unseen:
-        if not hot.compiled and any(where == hot.function for where, _ in stage.ran):
-            continue
-        entry = tables.regions.entries[hot.entries[0]]
-        site = stage.here(FunctionRef(entry.path, MODULE_KEY), max(entry.line, 1))
-        made = (one for one in stage.wrapped if stage.unit_of(one.target) == hot.function.id)
-        target = next(made, None) or stage.compiled_at(hot.function, hot.receiver, site)
-        if target is not None:
-            if _is_unguarded(tables.project, hot):
-                target = Wrapper(target.target, CompileCall(target.call.site, _NO_GUARDS))
-            times = min(max(_PRESUMED, tables.policies.of(hot).recompile_limit + 2), _MOST_PRESUMED)
-            _ended(stage, partial(stage.call_presumed, target, hot.function, hot.receiver, times))
+        _ended(stage, partial(_call_unseen, stage, tables, hot, wrapped.get(hot.function.id)))
+    stage.steps += spent
+
+
+def _make(stage: Runner, maker: FunctionRef, unseen: Sequence[CompiledFunction]) -> None:
+    """Run the program that makes some compiled functions, if what it is given can be made up."""
+    given = {} if "." in maker.key else stage.presumed_arguments(maker, None, stage.here(maker))
+    if UNKNOWN not in given.values() or any("<locals>" in hot.function.key for hot in unseen):
+        _run(stage, maker, given)
+
+
+def _call_unseen(stage: Runner, tables: Tables, hot: CompiledFunction, made: Wrapper | None) -> None:
+    """Call a compiled function some times, unless it is a part that has been called on the way."""
+    if not hot.compiled and hot.function in stage.entered:
+        return
+    entry = tables.regions.entries[hot.entries[0]]
+    site = stage.here(FunctionRef(entry.path, MODULE_KEY), max(entry.line, 1))
+    target = made or stage.compiled_at(hot.function, hot.receiver, site)
+    if target is not None:
+        if _is_unguarded(tables.project, hot):
+            target = Wrapper(target.target, CompileCall(target.call.site, _NO_GUARDS))
+        times = min(max(_PRESUMED, tables.policies.of(hot).recompile_limit + 2), _MOST_PRESUMED)
+        stage.call_presumed(target, hot.function, hot.receiver, times)
 
 
 def _is_unguarded(project: Project, hot: CompiledFunction) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Call, Expr, Name
 from dynamo_lint.models.drivers import MODULES, NAMES
@@ -12,6 +13,9 @@ from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.state.provenance import Tables
 from dynamo_lint.values.points_to import points_to_of
+
+_MOST_NAMES = 8
+"""Compiled names of one file whose callers are programs: each of them runs the whole file."""
 
 
 def programs(tables: Tables) -> dict[FunctionRef, set[FunctionRef]]:
@@ -77,11 +81,10 @@ def _seeds(tables: Tables) -> Iterator[FunctionRef]:
             yield from _users(project, ref)
             yield from _takers(project, ref)
     for path, at in lines.items():
-        for binding in (
-            project.function(FunctionRef(path, MODULE_KEY)).bindings if path in project.files else ()
-        ):
-            if isinstance(binding.value, Call) and binding.value.line in at:
-                yield from (where for where, _ in project.calls_of(binding.name))
+        bound = project.function(FunctionRef(path, MODULE_KEY)).bindings if path in project.files else ()
+        compiled = (one.name for one in bound if isinstance(one.value, Call) and one.value.line in at)
+        for name in islice(compiled, _MOST_NAMES):
+            yield from (where for where, _ in project.calls_of(name))
     for ref, _ in project.decorated_with("partial"):
         yield from _users(project, ref)
 

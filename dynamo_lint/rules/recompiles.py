@@ -271,10 +271,15 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
 
 def _hot(tables: Tables, cause: _Cause) -> CompiledFunction | None:
     """The compiled function that a line stands in, or else the one that is compiled with it."""
-    target = cause.last.target
-    unit = [hot for hot in tables.regions.hot if target in (hot.unit, hot.function.id)]
-    here = (hot for hot in unit if hot.function == cause.site.where)
-    return next(here, next((hot for hot in unit if hot.function.id == target), None))
+    memo, key, target = tables.project.memo, "hot by unit and function", cause.last.target
+    if key not in memo:
+        found: dict[tuple[str, str], CompiledFunction] = {}
+        for hot in tables.regions.hot:
+            found.setdefault((hot.unit, hot.function.id), hot)
+            found.setdefault((hot.function.id, hot.function.id), hot)
+        memo[key] = found
+    table: dict[tuple[str, str], CompiledFunction] = memo[key]  # type: ignore[assignment]
+    return table.get((target, cause.site.where.id), table.get((target, target)))
 
 
 def _kind_name(value: object) -> str:
