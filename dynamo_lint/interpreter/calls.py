@@ -386,7 +386,7 @@ class Calls(Library):
             if isinstance(held, Fresh):
                 held = self.invoke(held.factory, [], {}, site)
             if held is not MISSING:
-                made.attributes[name] = held
+                made.attributes[name] = self.settled_number(held)
         made.attributes |= {name: held for name, held in given.items() if name not in fields}
         after = next(filter(None, (after_init(self.project, part) for part in classes)), None)
         method = self.project.method(ref, after) if after is not None else None

@@ -279,7 +279,7 @@ class Expressions(Tracing):
 
     def needs(self, *operands: object) -> None:
         """End a call that no program makes where Python raises an error: None has no operators."""
-        if self.presuming and None in (bare for one in operands for bare in (self.use_raw(one),)):
+        if self.presuming and any(self.use_raw(one) is None for one in operands):
             raise Failed(frozenset({"TypeError", "Exception", "BaseException"}))
 
     def binary(self, left: object, op: ast.operator, right: object) -> object:

@@ -40,7 +40,7 @@ from dynamo_lint.interpreter.stage import Compiled, Failing
 from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.interpreter.tracing import GIVEN
 from dynamo_lint.models.drivers import DEFAULTS
-from dynamo_lint.models.frameworks import DECORATORS
+from dynamo_lint.models.frameworks import DROPPERS
 from dynamo_lint.program.files import in_tests, is_rehearsal
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, FunctionRef
@@ -62,8 +62,6 @@ _PROBE = "probe_"
 _PRESUMED = 10
 """Calls of compiled code that no program calls: more than Dynamo compiles versions."""
 _MOST_PRESUMED = 80
-_DROPPERS = frozenset(name.rpartition(".")[2] for name in DECORATORS)
-"""The decorators of frameworks by their last names: they compile once and keep no guard."""
 _NO_GUARDS = (("options", {OPTION: External("torch.compiler.skip_all_guards_unsafe")}),)
 _CALLS = 12
 """Calls that are made of what a probe gives."""
@@ -262,6 +260,7 @@ def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
         recompiles=tuple(replace(one, doubt=one.doubt or unsure) for one in recompiles),
         skipped=tuple(filter(_changes_itself, stage.skipped[stage.presumed_from[1] :])),
         calls=Counter(one.unit for one in stage.met),
+        cuts=tuple(stage.exhausted),
         weakened=True,
         ran=frozenset((where.id, line) for where, line in stage.ran),
         presumed=True,
@@ -461,7 +460,7 @@ def _call_unseen(stage: Runner, tables: Tables, hot: CompiledFunction, made: Wra
 def _is_unguarded(project: Project, hot: CompiledFunction) -> bool:
     """Whether a decorator of a framework compiles it, and keeps no guard."""
     decorators = project.class_(hot.receiver).decorators if hot.receiver is not None else ()
-    return any(terminal_name(one) in _DROPPERS for one in decorators)
+    return any(terminal_name(one) in DROPPERS for one in decorators)
 
 
 def _run(stage: Runner, root: FunctionRef, given: Mapping[str, object] = MappingProxyType({})) -> None:
@@ -476,7 +475,8 @@ def _ended(stage: Runner, start: Callable[[], None]) -> None:
     except Failed:
         stage.give_up(stage.current, "an exception that nothing catches")
     except (Exhausted, RecursionError):
-        stage.give_up(stage.current, f"a run of more than {stage.steps - 1:,} steps")
+        stage.exhausted.append(Cut(stage.current, f"a run of more than {stage.steps - 1:,} steps"))
+        stage.give_up(stage.current, stage.exhausted[-1].why)
 
 
 def _call(stage: Runner, root: FunctionRef, given: Mapping[str, object]) -> None:

@@ -1112,7 +1112,10 @@ class Library(CompiledCalls):
     def _replaced(self, value: Object, changes: dict[str, object]) -> Object:
         """A copy of a plain object with other values of some attributes."""
         held = {name: self.read(value, "attribute", name, one) for name, one in value.attributes.items()}
-        return Object(value.kind, {name: self.use_raw(one) for name, one in (held | changes).items()})
+        return Object(
+            value.kind,
+            {name: self.use_raw(self.settled_number(one)) for name, one in (held | changes).items()},
+        )
 
     def _is_instance(self, value: object, kinds: object) -> object:
         """Whether a value is of a class, or of one of several."""

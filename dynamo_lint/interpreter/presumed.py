@@ -51,18 +51,20 @@ class Presumed(Calls):
     ) -> None:
         """Call what is compiled some times: as it was called last, or with new tensors each time."""
         site, last = target.call.site, self.given.get(self.unit_of(target.target))
-        made = self.presumed_arguments(where, receiver, site) if last is None else {}
+        arguments, made = last or ([], self.presumed_arguments(where, receiver, site))
+        fresh = last is None
         for _ in range(times):
-            arguments, keywords = last or ([], made)
-            anew = {name: Tensor() if isinstance(one, Tensor) else one for name, one in made.items()}
-            self.invoke(target, arguments, {**keywords, **anew}, site)
+            keywords = {
+                name: Tensor() if fresh and isinstance(one, Tensor) else one for name, one in made.items()
+            }
+            self.invoke(target, arguments, keywords, site)
 
     def compiled_at(self, where: FunctionRef, receiver: ClassRef | None, site: Site) -> Wrapper | None:
         """Return a compiled function with an object as its own constructor makes it; None if none can be."""
         target = self.presumed(where, receiver, site)
-        if isinstance(target, Wrapper) or target is UNKNOWN:
-            return target if isinstance(target, Wrapper) else None
-        return Wrapper(target, CompileCall(site))
+        if target is UNKNOWN:
+            return None
+        return target if isinstance(target, Wrapper) else Wrapper(target, CompileCall(site))
 
     def target_of(self, site: Site) -> object:
         """Return what a compile site compiles that no run has made, if it can only be one thing."""

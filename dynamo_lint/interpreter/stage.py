@@ -149,6 +149,8 @@ class Stage(ABC):
     """The compiles that a stance suppressed, which skips guards."""
     presumed_from: tuple[int, int] = (0, 0)
     """How many of either there were before the first call that no program makes."""
+    exhausted: list[Cut] = field(default_factory=list)
+    """Where runs took more steps than they may."""
     supposed: bool = False
     """An object was made up that a caller would hand in."""
     presuming: bool = False

@@ -244,7 +244,7 @@ class Runner(Presumed):
                 around = around.outer
             home = around or self.file(frame.where.path)
             self.wrote(home, name, value)
-            value = self.kept(value)
+            value = self.named(value)
         if isinstance(value, Sourced) and not self.has("names-are-unguarded"):
             self.use(value, symbolic=True)
         home.names[name] = value
@@ -268,14 +268,15 @@ class Runner(Presumed):
             case Object() | ClassObject() | Tensor():
                 self.assign(owner, name, value, site)
             case FileValue(path):
-                self.file(path).names[name] = self.use_raw(value)
+                self.file(path).names[name] = self.kept(value)
                 self.wrote(self.file(path), name, value, site)
             case Closure() if name == "__defaults__" and isinstance(value, tuple):
                 self._redefault(owner, value, site)
             case Closure():
+                kept = self.kept(value)
                 if self.source_of(owner) is not None:
                     self.split()  # Dynamo sets attributes of no function from before the call
-                owner.attributes[name] = self.use_raw(value)
+                owner.attributes[name] = kept
                 self.wrote(owner, name, value, site)
             case Unwrapped() if name == "forward":
                 owner.changed = True

@@ -453,7 +453,17 @@ class Tracing(Stage):
                 self.use(value, symbolic=True)
             else:
                 self.fixed(value)
+        elif isinstance(value, tuple) and self.trace is not None:
+            return self._parted(value, lambda part: self.use_raw(self.settled_number(part)))
         return self.use_raw(value)
+
+    def settled_number(self, value: object) -> object:
+        """A value as a part of something new: a number that was computed is a constant, all else as it is."""
+        return self.kept(value) if isinstance(value, Sourced) and value.compute is not None else value
+
+    def named(self, value: object) -> object:
+        """The value as a name or an entry of a `__dict__` keeps it: newer torch guards where it is used."""
+        return self.use_raw(value) if self.has("unused-numbers-are-not-guarded") else self.kept(value)
 
     def handed(self, value: object, seen: frozenset[int] = frozenset()) -> object:
         """A value as another frame gets it, without sources in this one, nor in containers of its own."""
@@ -505,8 +515,7 @@ class Tracing(Stage):
                 container[key] = held
                 self.wrote(container, key, value)
             case Method(Object() as owner, "__dict__") if isinstance(key, str):
-                unguarded = self.has("unused-numbers-are-not-guarded")
-                self.assign(owner, key, self.use_raw(value) if unguarded else value, self.current)
+                self.assign(owner, key, self.named(value), self.current)
 
     def places(self, owner: object, key: object) -> list[tuple[int, object]]:
         """Where the value of an attribute or item may have been assigned: there, or in its class."""

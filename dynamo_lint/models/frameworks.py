@@ -25,6 +25,8 @@ from dynamo_lint.values.points_to import PointsTo
 
 DECORATORS = knowledge.names("compiles_decorated")
 """Decorators that compile: the `forward` of a class, or a function."""
+DROPPERS = frozenset(name.rpartition(".")[2] for name in DECORATORS)
+"""The same by their last names: they compile once and keep no guard."""
 _OFF = (ir.Constant(False), ir.Constant(None), ir.Constant("no"), ir.Constant("NO"))
 REPEATED_BLOCKS = "compile_repeated_blocks"
 """Method of diffusers models: compiles the submodules whose class `_repeated_blocks` names, each in place

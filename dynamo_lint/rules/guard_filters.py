@@ -20,7 +20,7 @@ from dynamo_lint.interpreter.model import UNKNOWN, Closure, Exhausted, External,
 from dynamo_lint.interpreter.stage import NOWHERE, Failing
 from dynamo_lint.interpreter.statements import Runner
 from dynamo_lint.models.drivers import NAMED
-from dynamo_lint.models.frameworks import DECORATORS
+from dynamo_lint.models.frameworks import DROPPERS
 from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.regions.entries import calls_at
 from dynamo_lint.regions.model import Entry
@@ -66,8 +66,6 @@ def _of_calls(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]
 
 OF_LIBRARIES = "use few distinct values, or write the operation out with the value in a tensor"
 _KEEP = "keep the guard on it, or pass a tensor instead: here even a second value is one too many"
-DROPPERS = frozenset(name.rpartition(".")[2] for name in DECORATORS)
-"""The decorators of frameworks by their last names: they compile once and keep no guard."""
 _ALL = "skip_all_guards_unsafe"
 LENGTHS = ("SEQUENCE_LENGTH", "DICT_KEYS_MATCH")
 

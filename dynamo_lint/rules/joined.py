@@ -1,4 +1,4 @@
-"""The findings of the rules and of the runs as one list: what a run refutes, prices or adds."""
+"""The findings of the rules and of the runs as one list: what a run refutes or adds."""
 
 from __future__ import annotations
 

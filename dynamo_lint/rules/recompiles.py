@@ -87,6 +87,7 @@ STATE = tuple(
     }.items()
 )
 """The rules about state for which compiled code is compiled again, as runs show it."""
+_Hot = Mapping[tuple[str, str], CompiledFunction]
 _OF_TENSORS = {"sizes": ".shape", "dtype": ".dtype", "gradient": ""}
 """By a guard on a tensor, the attribute that it is about, where the rule's words do not name it."""
 _DTYPE = re.compile(r"torch\.(b?float\d*|half|double|u?int\d+|long|short|bool|complex\d+)")
@@ -98,14 +99,15 @@ _AT_THE_USE = frozenset({"DYN107", "DYN108", "DYN109", "DYN203"})
 
 def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each piece of state that makes a program compile again, or use what is gone."""
+    table = _by_unit(tables)
     for run in runs(tables):
         behind = _behind_limit(run, context.recompile_limit)
         for cause in _causes(run.recompiles, run, tables):
-            found = _found(rules[cause.code], tables, context, cause)
+            found = _found(rules[cause.code], tables, context, cause, table)
             masked = all((id(one.cache), one.time) in behind for one in cause.recompiles)
             yield replace(found, severity="note") if cause.last.in_doubt or masked else found
         for cause in _causes(run.skipped, run, tables):
-            found = _found(rules[cause.code], tables, context, cause)
+            found = _found(rules[cause.code], tables, context, cause, table)
             if is_pure_cache(tables, found):
                 continue
             skipping = not cause.last.guard.dropped
@@ -224,10 +226,10 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     return "per-value", entries if not open_ended else None
 
 
-def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Finding:
+def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause, table: _Hot) -> Finding:
     effect, entries = _effect(cause, context)
     last = cause.last
-    hot = _hot(tables, cause) if cause.presumed else None
+    hot = _hot(table, cause) if cause.presumed else None
     name = title(tables, last)
     region = region_of(tables, hot) if hot is not None else unit_name(last.target)
     most = last.guard.source not in last.cache.unknown and not cause.weakened
@@ -269,16 +271,18 @@ def _found(rule: Rule, tables: Tables, context: Context, cause: _Cause) -> Findi
     return stated(rule, tables, context, cause.site, claim, met)
 
 
-def _hot(tables: Tables, cause: _Cause) -> CompiledFunction | None:
+def _by_unit(tables: Tables) -> _Hot:
+    """The functions of regions, by what is compiled with them, or by themselves, and their own identity."""
+    found: dict[tuple[str, str], CompiledFunction] = {}
+    for hot in tables.regions.hot:
+        found.setdefault((hot.unit, hot.function.id), hot)
+        found.setdefault((hot.function.id, hot.function.id), hot)
+    return found
+
+
+def _hot(table: _Hot, cause: _Cause) -> CompiledFunction | None:
     """The compiled function that a line stands in, or else the one that is compiled with it."""
-    memo, key, target = tables.project.memo, "hot by unit and function", cause.last.target
-    if key not in memo:
-        found: dict[tuple[str, str], CompiledFunction] = {}
-        for hot in tables.regions.hot:
-            found.setdefault((hot.unit, hot.function.id), hot)
-            found.setdefault((hot.function.id, hot.function.id), hot)
-        memo[key] = found
-    table: dict[tuple[str, str], CompiledFunction] = memo[key]  # type: ignore[assignment]
+    target = cause.last.target
     return table.get((target, cause.site.where.id), table.get((target, target)))
 
 

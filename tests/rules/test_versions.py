@@ -47,16 +47,6 @@ def verdicts() -> dict[str, dict[str, tuple[str, str, list[Claim]]]]:
     return told
 
 
-_LATER = (
-    "globals: a counter in another module",
-    "globals: a counter on a function",
-    "habits: a named tuple that is replaced by its successor",
-    "scalars: a pair of numbers that moves on",
-)
-SILENT = {"2.14": _LATER, "2.15": _LATER}
-"""By torch, programs whose numbers runs take for unguarded there, and which are."""
-
-
 @pytest.mark.parametrize("name", VERSIONS)
 def test_what_is_said_for_a_torch_agrees_with_what_it_does(name: str, verdicts: Any) -> None:
     counts = Counter(comparison for comparison, _, _ in verdicts[name].values())
@@ -70,7 +60,7 @@ def test_no_storm_and_no_stale_value_is_passed_over_in_silence(name: str, verdic
         f"{case}: {words}"
         for case, (comparison, words, _) in verdicts[name].items()
         if comparison == "missed" and ("storm" in words or "stale" in words)
-        if case not in DISAGREEMENTS and case not in SILENT.get(name, ())
+        if case not in DISAGREEMENTS
     ]
     assert not silent, "\n".join(silent)
 

@@ -396,7 +396,7 @@ def test_what_goes_through_layers_of_functions_is_asked_of_each_once(
 ) -> None:
     # There are six to the power of twelve ways through them.
     (here / "a.py").write_text(layers(12))
-    assert lint(capsys)[0] == 0
+    assert "a run of more than" in lint(capsys)[1]
 
 
 GROWING = {
