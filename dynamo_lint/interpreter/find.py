@@ -127,7 +127,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CompiledCode:
     """All that a run is told of compiled code."""
 
     failing: Failing
@@ -146,7 +146,7 @@ def runs(tables: Tables) -> tuple[Run, ...]:
 
 
 def _runs(tables: Tables) -> Iterator[Run]:
-    known = _Known(
+    known = _CompiledCode(
         _failing(tables), _disabled(tables.project), _breaking(tables), _targets(tables), _callees(tables)
     )
     roots = programs(tables)
@@ -278,7 +278,7 @@ def _changes_itself(one: Recompile) -> bool:
 
 def _interpreted(
     tables: Tables,
-    known: _Known,
+    known: _CompiledCode,
     start: Callable[[Runner], None],
 ) -> Runner:
     """A program that has run, again as long as it shows where Dynamo cuts frames otherwise than was known."""
