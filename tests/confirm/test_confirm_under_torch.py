@@ -25,6 +25,7 @@ from dynamo_lint.confirm.child.testimony import reply_to
 from dynamo_lint.confirm.child.witness import minimal_sets, observe
 from dynamo_lint.confirm.model import Cause, Receipt, Reply, Request, Setting
 from dynamo_lint.confirm.run import run
+from tests.proof import watch
 
 torch.set_num_threads(1)
 X = torch.ones(2, 4)
@@ -542,6 +543,56 @@ def test_the_command_line_comes_before_the_contract(
     (tmp_path / "dynamo-lint.toml").write_text("[contract]\nmax-breaks = 0\n")
     monkeypatch.chdir(tmp_path)
     assert cli.run(["confirm", "main.py", "--calls", "2", "-q", "--max-breaks", "1"]) == 0
+
+
+SCHEDULED = """
+import torch
+from torch import nn
+
+
+@torch.compile(fullgraph=False)
+def step(model, optimizer, x):
+    optimizer.zero_grad()
+    model(x).sum().backward()
+    optimizer.step()
+
+
+def drive():
+    model = nn.Linear(4, 4)
+    optimizer = Grow(model.parameters(), lr=0.1)
+    schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+    for _ in range(3):
+        yield step(model, optimizer, torch.ones(2, 4))
+        schedule.step()
+
+
+class Grow(torch.optim.Optimizer):
+    def __init__(self, params, lr):
+        super().__init__(params, {"lr": lr})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.add_(p.grad, alpha=helper(group["lr"]))
+
+
+def helper(rate):
+    return rate * SCALE
+
+
+SCALE = 2
+"""
+
+
+def test_programs_of_one_name_do_not_meet_in_the_libraries_that_their_code_is_called_from(
+    tmp_path: Path,
+) -> None:
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        folder.mkdir()
+        (folder / "program.py").write_text(SCHEDULED)
+        told = watch(folder / "program.py", 8)
+        assert told.compiles
 
 
 def test_what_failed_in_every_version_is_the_cause_and_what_failed_besides_in_old_ones_is_not() -> None:

@@ -10,7 +10,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.machinery import ModuleSpec, PathFinder
@@ -301,10 +301,24 @@ def loaded(path: Path, root: Path | None = None, shadows: bool = False) -> Itera
         try:
             yield importlib.import_module(name)
         finally:
-            for one in set(sys.modules) - before:
-                if one.partition(".")[0] in own or _below(sys.modules[one], root):
-                    del sys.modules[one]
+            loads = {one: sys.modules[one] for one in set(sys.modules) - before}
+            gone = {one for one in loads if one.partition(".")[0] in own or _below(loads[one], root)}
+            for one in gone:
+                del sys.modules[one]
+            _forget_aliases(gone)
             sys.modules.update(shadowed)
+
+
+def _forget_aliases(gone: Iterable[str]) -> None:
+    """Delete the names that Dynamo gave modules in the globals of libraries whose code it compiled.
+
+    It takes such a name for the module of another program that is called alike (torch/_dynamo/symbolic_convert.py,
+    `import_source`; checked with torch 2.13).
+    """
+    aliases = ["__import_" + one.replace(".", "_dot_") for one in gone]
+    for module in [one for one in sys.modules.values() if isinstance(one, ModuleType)]:
+        for alias in aliases:
+            vars(module).pop(alias, None)
 
 
 def _below(module: ModuleType, root: Path) -> bool:
