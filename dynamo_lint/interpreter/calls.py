@@ -42,7 +42,7 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.interpreter.settled import Settled, anew, eager_key, identity, is_settled
 from dynamo_lint.interpreter.stage import DEEPEST, RECURSION, SKIPS
-from dynamo_lint.models.drivers import NAMES, OPTIMIZERS
+from dynamo_lint.models.drivers import MODULES, NAMES, OPTIMIZERS
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 
@@ -77,9 +77,10 @@ class Calls(Library):
                 keywords[one.arg] = value
             elif isinstance(value, dict):
                 self.length(value)
-                keywords |= {key: held for key, held in value.items() if isinstance(key, str)}
+                read = ((key, self.read(value, "item", key, held)) for key, held in value.items())
+                keywords |= {key: held for key, held in read if isinstance(key, str)}
         if isinstance(node.func, ast.Attribute):
-            self.around(node.func.attr, function, arguments, site)
+            self.around(node.func.attr, function, arguments, Site(frame.where, node))
             holder = owner_of(function) if self.trace is not None else None
             if (
                 self.trace is not None
@@ -88,6 +89,11 @@ class Calls(Library):
             ):
                 self.breaking(self.trace, "DYN411", self.current)
                 return self.apart(self.trace, function, arguments, keywords, site)
+        elif isinstance(function, Closure) and function.receiver is not None:
+            name = function.where.key.rpartition(".")[2]
+            self.around(name, function, arguments, Site(frame.where, node))
+        if self.trace is not None:
+            self.call_out(function, Site(frame.where, node))
         return self.invoke(function, arguments, keywords, site)
 
     def _passes_on(self, node: ast.Call, frame: Frame) -> bool:
@@ -317,7 +323,7 @@ class Calls(Library):
 
     def _is_frame(self, closure: Closure, call: CompileCall) -> bool:
         """Whether Dynamo compiles the call of a function that stands in a frame which it has left."""
-        if closure.where in self.splits.lost or self.bodies.is_generator(closure.where):
+        if self.splits.lost.get(closure.where) == 0 or self.bodies.is_generator(closure.where):
             return False
         return not self.cache_of(closure, call).left
 
@@ -360,6 +366,8 @@ class Calls(Library):
             self.run(self.code(init, made), arguments, keywords)
         elif any(base in NAMES["containers"] for base in bases):
             self.hold(made, arguments)
+        elif kind := self._learning(ref):
+            self.making(made, kind, arguments, keywords)
         elif any(base.startswith("enum.") for base in bases) and arguments:
             self.file(ref.path)
             members = self.class_attributes.get(ref, {}).values()
@@ -523,6 +531,12 @@ class Calls(Library):
                 raise Failed(frozenset({"AttributeError", "Exception", "BaseException"}))
         return MISSING
 
+    def _learning(self, ref: ClassRef) -> str:
+        """The module of torch with parameters that a class inherits from, by its name; empty if none."""
+        bases = [one for one in self.project.external_bases(ref) if one.startswith(MODULES)]
+        names = (base.rpartition(".")[2] for base in bases)
+        return next((name for name in names if name.startswith(tuple(NAMES["learning"]))), "")
+
     def inherited(
         self,
         owner: ClassRef,
@@ -555,6 +569,8 @@ class Calls(Library):
             self._grouped(
                 receiver, arguments[0] if arguments else UNKNOWN, options if isinstance(options, dict) else {}
             )
+        elif name == "__init__" and (kind := self._learning(receiver.kind)):
+            self.making(receiver, kind, arguments, keywords)
         elif name == "compile" and self.is_module(receiver):
             return self._of_module(receiver, name, arguments, keywords, self.current)
         elif name in NAMES["returns_self"]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 
 from dynamo_lint.interpreter.expressions import Expressions
 from dynamo_lint.interpreter.filters import FILTERS, OPTION, entries, of_modes, of_tensor
@@ -167,7 +166,8 @@ class CompiledCalls(Expressions):
         trace: Trace | None = None
         code = self.code_of(target, call)
         cache = self.cache_of(target, call)
-        if (function.where if isinstance(function, Closure) else code) in self.splits.lost:
+        where = function.where if isinstance(function, Closure) else code
+        if self.splits.lost.get(where) == 0 or (where in self.splits.lost and cache.left):
             self.note("compiled", site, site, target, call)
             self.under = call
         else:
@@ -179,7 +179,9 @@ class CompiledCalls(Expressions):
                 self.trace, self.current, self.under = before
                 return Tensor()  # torch raises
             owner = names.get("self")
-            if isinstance(owner, Object):
+            if trace.compiles and self.splits.loses(where, len(cache.entries)):
+                self.trace, self.under, cache.left, trace = None, call, True, None
+            elif isinstance(owner, Object):
                 trace.sources[id(owner)] = (owner, Source("argument", "self", static=self.is_module(owner)))
         key, given = compiled_key(trace, target, arguments, keywords), numbers(arguments, keywords)
         settled = self.settled.get(key or ())
@@ -216,7 +218,7 @@ class CompiledCalls(Expressions):
         trace.static = call.keyword("dynamic") is False or self.settings.get(AUTOMATIC, (None,))[0] is False
         trace.dynamic = call.keyword("dynamic") is True
         trace.modes = self.modes()
-        modes, tensors, resolve = trace.modes, trace.tensors, partial(self._value_at, trace)
+        modes, tensors, resolve = trace.modes, trace.tensors, self.resolver(trace.entry, trace.names)
         self.steps += sum(len(entry.guards) for entry in cache.entries) // 8  # each of them may be checked
         skips = self.on(SKIPS)
         entry = cache.fitting(tensors, modes, resolve, skips=skips)
@@ -241,10 +243,6 @@ class CompiledCalls(Expressions):
         self.trace = trace
         return True
 
-    def _value_at(self, trace: Trace, source: Source) -> object:
-        """The value at a source, as a trace began."""
-        return self.resolve(source, trace.entry, trace.names)
-
     def _end(self, trace: Trace, *, broken: bool = False) -> None:
         """Keep what was compiled, or notice what is no longer as it was then.
 
@@ -264,7 +262,7 @@ class CompiledCalls(Expressions):
         if not (trace.computes or broken) and (trace.resumed is not None or trace.apart):
             trace.cache.left = True
             return
-        resolve = partial(self._value_at, trace)
+        resolve = self.resolver(trace.entry, trace.names)
         guards, unguarded = self._filtered(trace, trace.compile, resolve)
         trace.cache.keys |= {one.source: self.keys_of(one.source, trace.entry, trace.names) for one in guards}
         trace.cache.add(
@@ -293,7 +291,7 @@ class CompiledCalls(Expressions):
         self.affect()
         entry = trace.entry
         if not isinstance(entry, Closure):
-            self.splits.lost.add(trace.code)
+            self.splits.lost.setdefault(trace.code, trace.version[1])
         trace.ended, trace.compiles = True, False
 
     def can_resume(self, trace: Trace) -> bool:
@@ -409,7 +407,7 @@ class CompiledCalls(Expressions):
 
     def _recompile(self, guard: Guard, trace: Trace) -> Recompile:
         """Describe the state behind a guard that does not hold."""
-        function, resolve = trace.entry, partial(self._value_at, trace)
+        function, resolve = trace.entry, self.resolver(trace.entry, trace.names)
         holder, key = self._holder(guard, resolve)
         since = [
             write

@@ -108,6 +108,15 @@ _COMPARING: dict[type[ast.cmpop], tuple[str, str]] = {
 """By comparison, its method, and that of the other operand if the first has none."""
 _PLAINLY_FALSE = NAMES["false_of_plain_tensors"] - {"is_complex", "is_conj", "is_neg"}
 """Attributes of tensors; the others are methods."""
+_DIFFERENTIABLE = (
+    "torch.float",
+    "torch.bfloat",
+    "torch.half",
+    "torch.double",
+    "torch.complex",
+    "torch.cfloat",
+)
+"""The dtypes of tensors that may require a gradient begin so."""
 _ELEMENTWISE = frozenset({ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE})
 _UNGUARDED = (ast.Add, ast.Sub, ast.Mult)
 _MOST_UNGUARDED = 64
@@ -392,13 +401,15 @@ class Expressions(Tracing):
         others = (*first.others, *(part for one in symbols[1:] for part in (one, *one.others)))
         return Sourced(first.raw, first.source, whole, others)
 
-    def tracked(self, result: object, inputs: Iterable[object]) -> object:
-        """A tensor that requires a gradient if any tensor that it is made of does."""
+    def tracked(self, result: object, inputs: Iterable[object], by: str = "") -> object:
+        """A tensor that requires a gradient if any tensor that it is made of does, as made by a function."""
         if isinstance(result, Tensor):
             if self.trace is not None:
                 self.trace.computes = True
             known = [one.grad for one in inputs if isinstance(one, Tensor)]
-            off = self.modes().get(GRADIENTS) in {"no_grad", "inference_mode"}
+            plain = result.dtype is not None and not result.dtype.startswith(_DIFFERENTIABLE)
+            off = plain or by in NAMES["without_gradient"]
+            off = off or self.modes().get(GRADIENTS) in {"no_grad", "inference_mode"}
             result.grad = False if off else True if True in known else None if None in known else False
         return result
 
@@ -521,7 +532,7 @@ class Expressions(Tracing):
                 return bool(made) if isinstance(made, int) and not is_stand_in(made) else None
         return True if isinstance(value, Object | Wrapper | Closure | ClassObject) else None
 
-    def leaves_graph(self, code: str, capturing: str, site: Site | None = None) -> None:
+    def leaves_graph(self, code: str, capturing: str, site: Site | None = None, does: str = "") -> None:
         """Notice that values in a tensor decide on a number or a size: the graph ends or holds them."""
         trace = self.trace
         if trace is None or self.on(f"{CONFIGURATION}.{capturing}"):
@@ -529,7 +540,20 @@ class Expressions(Tracing):
         if trace.compile.keyword("fullgraph") is True:  # which captures numbers and sizes
             trace.compiles = False
         else:
-            self.end_graph(code, site)
+            self.end_graph(code, site, does)
+
+    def fill(self, tensor: Tensor, index: object, value: object, site: Site) -> None:
+        """Write a part of a tensor: where a mask says so, the backward pass picks by it what is written.
+
+        That is no operation of the graph, so the backend fails and the graph ends (checked with torch 2.13).
+        """
+        filler = self.use(value)
+        if not isinstance(filler, Tensor) or filler.grad is False:
+            return
+        if filler.grad and any(map(is_mask, index if isinstance(index, tuple) else (index,))):
+            does = "writes by a mask what needs a gradient"
+            self.leaves_graph("DYN404", "capture_dynamic_output_shape_ops", site, does)
+        tensor.grad = filler.grad or tensor.grad
 
     # --- containers -------------------------------------------------------------------------------------
 

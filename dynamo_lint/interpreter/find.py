@@ -132,6 +132,7 @@ class _CompiledCode:
 
     failing: Failing
     disabled: Mapping[FunctionRef | ClassRef, str]
+    captured: Mapping[FunctionRef, frozenset[str]]
     breaking: Mapping[FunctionRef, frozenset[int]]
     targets: Mapping[tuple[str, int], Compiled]
     callees: Mapping[tuple[str, int, str], Compiled]
@@ -147,7 +148,12 @@ def runs(tables: Tables) -> tuple[Run, ...]:
 
 def _runs(tables: Tables) -> Iterator[Run]:
     known = _CompiledCode(
-        _failing(tables), _disabled(tables.project), _breaking(tables), _targets(tables), _callees(tables)
+        _failing(tables),
+        _disabled(tables.project),
+        {hot.function: tables.policies.of(hot).switches for hot in tables.regions.hot},
+        _breaking(tables),
+        _targets(tables),
+        _callees(tables),
     )
     roots = programs(tables)
     waiting, done, ran = [*roots], set[FunctionRef](), set[str]()
@@ -282,8 +288,8 @@ def _interpreted(
     start: Callable[[Runner], None],
 ) -> Runner:
     """A program that has run, again as long as it shows where Dynamo cuts frames otherwise than was known."""
-    splits = Splits(known.breaking, {*tables.eager})
-    steps = 0
+    splits = Splits(known.breaking, dict.fromkeys(tables.eager, 0))
+    steps, breaks = 0, dict[tuple[str, int], GraphBreak]()
     for _ in range(_PASSES):
         size = splits.size
         stage = Runner(
@@ -292,15 +298,17 @@ def _interpreted(
             known.failing,
             known.disabled,
             tables.torch_version,
+            known.captured,
             splits,
             known.targets,
             known.callees,
         )
         start(stage)
         steps += stage.steps
+        breaks |= stage.breaks
         if splits.size == size or steps > _STEPS:
             break
-    stage.steps = steps
+    stage.steps, stage.breaks = steps, breaks  # what a frame is left for is no more met once that is known
     return stage
 
 

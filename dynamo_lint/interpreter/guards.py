@@ -508,12 +508,16 @@ class GraphBreak:
 
     code: str
     """The rule that is about such lines."""
+    does: str
+    """The end of a sentence about the line; empty where only the rule tells."""
     site: Site
     called: Site
     target: str
     """Identity of what is compiled; empty where the break comes before it, at the compile site."""
     doubt: bool
     compile: CompileCall
+    leaves: bool = False
+    """It stands in the compiled frame itself, where Dynamo cannot go on: it leaves the frame."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from dataclasses import replace
 from inspect import GEN_CREATED, GEN_SUSPENDED, getgeneratorstate
 from itertools import chain, cycle, islice, repeat
 
+from dynamo_lint import knowledge
 from dynamo_lint.interpreter import sizes
 from dynamo_lint.interpreter.compiled import CompiledCalls
 from dynamo_lint.interpreter.expressions import LATE, OPERATORS, ROUNDS, SOME, is_short, text
@@ -72,6 +73,7 @@ from dynamo_lint.models.drivers import (
     MODULES,
     NAMES,
     OPTIMIZERS,
+    SIGNATURES,
     STANCE,
 )
 from dynamo_lint.models.tensor_results import BOOL_FUNCTIONS, GIVES_NO_TENSOR
@@ -110,6 +112,8 @@ _OF_PYTHON = frozenset({"builtins", "numbers", "collections.abc", "typing"})
 """Packages whose classes are asked what they are instances of."""
 _HARMLESS = frozenset({"torch", "builtins", *sys.stdlib_module_names})
 """Packages whose functions change no object that they are given."""
+_GIVES = knowledge.pairs("gives")
+"""The classes that functions of libraries give instances of."""
 _OF_NUMPY = {"power": "pow", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "fabs": "fabs"}
 """Functions of numpy that have another name in `math`."""
 _BY_METHOD = {f"__{word}__": kind() for kind, word in OPERATORS.items()}
@@ -204,12 +208,16 @@ class Library(CompiledCalls):
 
     def parameters(self, module: Object) -> list[Tensor]:
         """The parameters of a module of torch, without those of the modules in it."""
-        kind = module.kind.rpartition(".")[2] if isinstance(module.kind, str) else ""
+        if isinstance(module.kind, str):
+            self._learn(module, module.kind.rpartition(".")[2])
+        return [one for one in module.attributes.values() if isinstance(one, Tensor)]
+
+    def _learn(self, module: Object, kind: str) -> None:
+        """Give a module the parameters that one of this kind of torch has."""
         if "weight" not in module.attributes and kind.startswith(tuple(NAMES["learning"])):
             for name in ("weight", "bias") if "bias" not in module.attributes else ("weight",):
                 module.attributes[name] = Tensor(static=True, grad=True, dtype=sizes.FLOAT)
                 module.buffers.add(name)
-        return [one for one in module.attributes.values() if isinstance(one, Tensor)]
 
     def _method(
         self, receiver: object, name: str, arguments: list[object], keywords: dict[str, object], site: Site
@@ -300,12 +308,12 @@ class Library(CompiledCalls):
                     self.assign(one, "training", mode, site)
                 return module
             case "requires_grad_" | "parameters" | "named_parameters":
-                tensors = [one for part in module.tree() for one in self.parameters(part)]
+                tensors = self._named_parameters(module)
                 if name == "requires_grad_":
-                    for tensor in tensors:
+                    for tensor in tensors.values():
                         self.assign(tensor, "requires_grad", arguments[0] if arguments else True, site)
                     return module
-                return tensors if name == "parameters" else [("", tensor) for tensor in tensors]
+                return [*tensors.values()] if name == "parameters" else [*tensors.items()]
             case "apply" if self.is_module(module) and arguments:
                 for one in reversed(module.tree()):
                     self.invoke(arguments[0], [one], {}, site)
@@ -350,6 +358,15 @@ class Library(CompiledCalls):
             value = self.special(manager, method, [], self.current)
             return manager if value is MISSING else value
         return manager
+
+    def _named_parameters(self, module: Object) -> dict[str, Tensor]:
+        """The parameters of a module and of all in it, by the ways to them."""
+        return {
+            f"{way}.{name}".removeprefix("."): held
+            for way, part in _named(module, deep=True)
+            for name, held in ([*part.attributes.items()] if self.parameters(part) else ())
+            if isinstance(held, Tensor)
+        }
 
     def _state(self, module: Object, given: dict[object, object]) -> dict[object, object]:
         """The parameters and buffers of a module by their names; those that are given take their places."""
@@ -449,10 +466,7 @@ class Library(CompiledCalls):
         result = sizes.method(tensor, name, given, named)
         if name == "size" and result is UNKNOWN and given:
             return Size(SOME)
-        if name in {"detach", "detach_"} and isinstance(result, Tensor):
-            result.grad = False
-            return result
-        return self.tracked(result, [tensor, *given, *named.values()])
+        return self.tracked(result, [tensor, *given, *named.values()], name)
 
     def measured(self, tensor: Tensor | None = None, *, whole: bool = False) -> Measured | Size:
         """A number that tensors decide: that of a tensor is of its dtype, others are fractions or `whole`."""
@@ -676,6 +690,8 @@ class Library(CompiledCalls):
             return self._library_object(dotted, arguments, keywords)
         if dotted == "torch.nn.functional.linear":
             self.fixes("linear", arguments, site)
+        if dotted in NAMES["makes_sizes"]:
+            return tuple(self.each(first)) if arguments else ()
         if dotted.startswith("torch."):
             return self._operation(dotted, arguments, keywords)
         if dotted.rpartition(".")[2] in _SET_UPS and isinstance(first, Object | Wrapper):
@@ -705,7 +721,7 @@ class Library(CompiledCalls):
         call = CompileCall(site, _known(keywords))
         owner = owner_of(given)
         if owner is not None and owner.scheduled and _name_of(bare(given)) == "step":
-            wrapped = GraphBreak("DYN411", site, site, "", self.doubt > 0, call)
+            wrapped = GraphBreak("DYN411", "", site, site, "", self.doubt > 0, call)
             self.breaks.setdefault(site.place, wrapped)
         if given is None:
             return Partial(External(dotted), [], keywords)
@@ -718,22 +734,27 @@ class Library(CompiledCalls):
     def _library_object(self, dotted: str, arguments: list[object], keywords: dict[str, object]) -> Object:
         """A module of torch, with what it is made with."""
         held, kind = Object(dotted), dotted.rpartition(".")[2]
-        self._making(held, kind, arguments, keywords)
+        self.making(held, kind, arguments, keywords)
         if kind in NAMES["training"]:
             held.attributes["p"] = arguments[0] if arguments else keywords.get("p", UNKNOWN)
         self.hold(held, [one for one in arguments if isinstance(one, Object | list | dict | Iterator)])
         return held
 
-    def _making(
-        self, module: Object, kind: str, arguments: list[object], keywords: dict[str, object]
-    ) -> None:
+    def making(self, module: Object, kind: str, arguments: list[object], keywords: dict[str, object]) -> None:
         """Give a module of torch what it is made with, and parameters of the sizes that follow."""
-        given = dict(zip(MADE_WITH.get(kind, ()), arguments, strict=False)) | keywords
+        given = dict(zip(SIGNATURES.get(kind, ()), arguments, strict=False)) | keywords
         shape = sizes.weights(kind, given)
         if keywords.get("bias") is False or kind in NAMES["without_bias"]:
             module.attributes["bias"] = None
+        if kind in NAMES["strided"]:
+            plain = {"stride": 1, "padding": 0, "dilation": 1} | given
+            for name in ("kernel_size", "stride", "padding", "dilation"):
+                value = plain.get(name, UNKNOWN)
+                whole = isinstance(value, int) and not is_stand_in(value)
+                module.attributes[name] = (value,) * int(kind[4]) if whole else value
         if shape is not None:
             module.attributes |= {name: given[name] for name in MADE_WITH[kind][:2]}
+            self._learn(module, kind)
             for number, tensor in enumerate(self.parameters(module)):
                 tensor.shape = shape[:1] if number else shape
 
@@ -801,13 +822,15 @@ class Library(CompiledCalls):
         parts += [one for part in given if isinstance(part, list | tuple) for one in part]
         inputs = [one for one in parts if isinstance(one, Tensor)]
         if dotted.endswith(".__init__"):
+            if isinstance(first, Object) and self.is_module(first):
+                self.making(first, dotted.split(".")[-2], given[1:], named)
             return None
         if tensor is None:
             called = [part for part in (*given, *named.values()) if not isinstance(part, list | dict)]
             self.lost(called, self.current, f"`{dotted}` calls what it is given")
             return self.tracked(Tensor(), inputs) if inputs else UNKNOWN
         if inputs:
-            return self.tracked(tensor, inputs)
+            return self.tracked(tensor, inputs, name)
         tensor.grad = named.get("requires_grad", False) is True
         return tensor
 
@@ -966,6 +989,8 @@ class Library(CompiledCalls):
                 return self._replaced(first, keywords)
             case "dataclasses", "field":
                 return _default_of_field(keywords)
+            case "dataclasses", "asdict" if isinstance(first, Object):
+                return self._as_dict(first)
             case "threading", "Thread":
                 return Object("threading.Thread", {"target": UNKNOWN, "args": (), "kwargs": {}} | keywords)
             case "concurrent.futures", "ThreadPoolExecutor":
@@ -1010,7 +1035,8 @@ class Library(CompiledCalls):
         if module.partition(".")[0] in _HARMLESS:  # they call what they are given, and change nothing else
             given = [part for part in given if not isinstance(part, Object | list | dict)]
         self.lost(given, site, f"`{module}.{name}` is not code of this project")
-        return UNKNOWN
+        kind = _GIVES.get(f"{module}.{name}")
+        return Object(kind) if kind is not None else UNKNOWN
 
     def _collection(self, name: str, arguments: list[object], keywords: dict[str, object]) -> object:
         """Make a container of `collections`; MISSING if it is none of those."""
@@ -1116,6 +1142,16 @@ class Library(CompiledCalls):
             value.kind,
             {name: self.use_raw(self.settled_number(one)) for name, one in (held | changes).items()},
         )
+
+    def _as_dict(self, value: object) -> object:
+        """The fields of a plain object by name, and those of the objects that they hold."""
+        match self.use_raw(value):
+            case Object(kind=ClassRef() as kind, attributes=held) if not self.project.is_module(kind):
+                read = {name: self.read(value, "attribute", name, one) for name, one in held.items()}
+                return {name: self._as_dict(one) for name, one in read.items()}
+            case list() | tuple() as items:
+                return type(items)(map(self._as_dict, items))
+        return value
 
     def _is_instance(self, value: object, kinds: object) -> object:
         """Whether a value is of a class, or of one of several."""

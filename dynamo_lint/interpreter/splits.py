@@ -24,8 +24,11 @@ class Splits:
 
     lines: Mapping[FunctionRef, frozenset[int]] = field(default_factory=dict)
     """The lines at which the graph ends, so far as the table of breaks knows them."""
-    lost: set[FunctionRef | str] = field(default_factory=set)
-    """The functions whose frames Dynamo leaves; those of a library by the identity of their code."""
+    lost: dict[FunctionRef | str, int] = field(default_factory=dict)
+    """The functions whose frames Dynamo leaves for good, with the number of versions that it had compiled.
+
+    Those of a library by the identity of their code.
+    """
     apart: set[tuple[Version, Edge]] = field(default_factory=set)
     """The calls that are compiled apart, each with the version of the frame around it that makes it."""
 
@@ -39,8 +42,14 @@ class Splits:
 
         Only of the first is it known what it is a version of: the others are compiled apart from here on.
         """
-        self.lost.update(frame.where for frame in frames[:1] if frame.held)
+        for frame in frames[:1]:
+            if frame.held:
+                self.lost.setdefault(frame.where, version[1])
         self.apart.update((version, frame.edge) for frame in frames[1:2] if frame.edge is not None)
+
+    def loses(self, code: FunctionRef | str, versions: int) -> bool:
+        """Whether Dynamo leaves the frame of a function once it has so many versions, and needs another."""
+        return code in self.lost and versions >= self.lost[code]
 
     def ends_graph(self, function: FunctionRef, first: int, last: int) -> bool:
         """Whether the table of breaks has one in some lines of a function."""

@@ -93,6 +93,8 @@ class Stage(ABC):
     disabled: Mapping[FunctionRef | ClassRef, str]
     """Functions and classes that a decorator keeps Dynamo from."""
     torch_version: tuple[int, int]
+    captured: Mapping[FunctionRef, frozenset[str]] = field(default_factory=dict)
+    """By compiled function, the switches of the table of breaks that are on: no graph ends there."""
     splits: Splits = field(default_factory=Splits)
     targets: Mapping[tuple[str, int], Compiled] = field(default_factory=dict)
     """By file and line of a compile site, the one function that it compiles, with the class of its `self`."""

@@ -218,7 +218,9 @@ class Runner(Presumed):
                 key = self.sized(key) if isinstance(owner, Tensor) else self.use(key)
                 if owner == External("os.environ"):
                     self.set(f"os.environ.{key}", value, Site(frame.where, target))
-                if self.special(owner, "__setitem__", [key, value], self.current) is MISSING:
+                if isinstance(owner, Tensor):
+                    self.fill(owner, key, value, Site(frame.where, target))
+                elif self.special(owner, "__setitem__", [key, value], self.current) is MISSING:
                     self.put(owner, key, value)
 
     def _unpacked(self, value: object, parts: list[ast.expr]) -> list[object]:

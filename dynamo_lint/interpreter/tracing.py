@@ -49,6 +49,7 @@ from dynamo_lint.interpreter.model import (
     is_small,
 )
 from dynamo_lint.interpreter.stage import UNSPEC_INT, Stage
+from dynamo_lint.models.graph_breaks import BreakTable, Row, break_table
 from dynamo_lint.program.refs import ClassRef
 from dynamo_lint.state.model import Key
 
@@ -184,15 +185,32 @@ class Tracing(Stage):
             trace.entry,
         )
 
-    def end_graph(self, code: str, site: Site | None = None) -> None:
+    def end_graph(self, code: str, site: Site | None = None, does: str = "") -> None:
         """Note that Dynamo cannot go on at a site, or at the current line, which a rule is about."""
         if self.trace is not None:
-            self.breaking(self.trace, code, site or self.current)
+            self.breaking(self.trace, code, site or self.current, does)
             self.split()
 
-    def breaking(self, trace: Trace, code: str, site: Site) -> None:
+    def call_out(self, function: object, site: Site) -> None:
+        """Note a call at which the graph ends, which the table of breaks has by name.
+
+        The frame is split where all calls of the line break: see `Splits.lines`.
+        """
+        trace, table = self.trace, break_table(self.torch_version)
+        row = _row_of(table, function)
+        if trace is None or row is None or row.effect != "break" or row.asks or row.switch == "scalars":
+            return
+        captured = not row.fullgraph and trace.compile.keyword("fullgraph") is True
+        if not captured and table.applies(row, self.captured.get(site.where, frozenset())):
+            self.breaking(trace, row.code, site, row.does)
+
+    def breaking(self, trace: Trace, code: str, site: Site, does: str = "") -> None:
         """Note that a graph ends at a site."""
-        made = GraphBreak(code, site, trace.called, trace.cache.unit, self.doubt > 0, trace.compile)
+        if trace.ended:
+            return
+        leaves = len(trace.frames) == 1 and trace.frames[0].held > 0 and trace.resumed is None
+        unit, doubt = trace.cache.unit, self.doubt > 0
+        made = GraphBreak(code, does, site, trace.called, unit, doubt, trace.compile, leaves)
         before = self.breaks.get(site.place)
         if before is None or before.doubt:
             self.breaks[site.place] = made
@@ -528,17 +546,32 @@ class Tracing(Stage):
 
     def resolve(self, source: Source, target: object, names: Mapping[str, object]) -> object:
         """The value at a source, before a call of `target` with these arguments; MISSING if there is none."""
-        match source.root:
-            case "argument" | "local":
-                value = names.get(source.name, MISSING)
-            case "global":
-                path, _, name = source.name.rpartition("::")
-                value = self.file(path).names.get(name, MISSING)
-            case _:
-                value = _cell(target, source.name)
-        for step, key in source.steps:
-            value = self.stepped(value, step, key)
-        return value
+        return self.resolver(target, names)(source)
+
+    def resolver(self, target: object, names: Mapping[str, object]) -> Callable[[Source], object]:
+        """A function that gives the value at a source, as long as nothing is assigned: see `resolve`.
+
+        What several ways have in common is followed once.
+        """
+        values: dict[tuple[str, str, tuple[tuple[str, object], ...]], object] = {}
+
+        def at(root: str, name: str, steps: tuple[tuple[str, object], ...]) -> object:
+            way = (root, name, steps)
+            if way in values:
+                return values[way]
+            if steps:
+                value = self.stepped(at(root, name, steps[:-1]), *steps[-1])
+            elif root in GIVEN:
+                value = names.get(name, MISSING)
+            elif root == "global":
+                path, _, own_name = name.rpartition("::")
+                value = self.file(path).names.get(own_name, MISSING)
+            else:
+                value = _cell(target, name)
+            values[way] = value
+            return value
+
+        return lambda source: at(source.root, source.name, source.steps)
 
     def keys_of(self, source: Source, target: object, names: Mapping[str, object]) -> tuple[Key, ...]:
         """The keys of the value at a source: as a part of each object on the way, the nearest first."""
@@ -606,6 +639,18 @@ class Tracing(Stage):
     @abstractmethod
     def peek(self, owner: Object | ClassObject, name: str) -> object:
         """The value of an attribute without running any code; MISSING if there is none."""
+
+
+def _row_of(table: BreakTable, function: object) -> Row | None:
+    """The row of the table of breaks about what is called; None if it has none."""
+    match function:
+        case External(dotted):
+            return table.function(dotted)
+        case Method(Tensor(), name):
+            return table.method("tensor", name)
+        case Method(Object(kind=str() as kind), name):
+            return table.method(kind, name)
+    return None
 
 
 def _has_sources(value: tuple[object, ...]) -> bool:

@@ -56,6 +56,12 @@ OPTIMIZERS = knowledge.in_order("optimizers")
 """What the dotted name of an optimizer or a schedule of torch begins with."""
 CALCULATING: Mapping[str, list[str]] = _DATA["calculating"]
 """The options of an optimizer that become symbols once they have changed."""
+SIGNATURES: Mapping[str, list[str]] = {
+    name: [word.rstrip("+!") for word in text.split()]
+    for names, text in _DATA["signatures"].items()
+    for name in names.split()
+}
+"""The arguments that a module of torch is made with."""
 MADE_WITH: Mapping[str, list[str]] = {
     name: [word.rstrip("+!") for word in takewhile(lambda word: "+" in word, text.split())]
     for names, text in _DATA["signatures"].items()

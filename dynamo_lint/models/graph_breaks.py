@@ -43,6 +43,8 @@ class Row:
     """It raises under `fullgraph=True`; else Dynamo captures it there."""
     note: bool = False
     """It is no more than a note: the code says that it is meant."""
+    asks: bool = False
+    """For some arguments it does not break."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ def _row(raw: Mapping[str, Any]) -> Row:
         raw.get("varies", False),
         raw.get("fullgraph", True),
         raw.get("note", False),
+        raw.get("asks", False),
     )
 
 

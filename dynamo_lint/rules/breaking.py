@@ -14,7 +14,8 @@ from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.interpreter.find import runs
+from dynamo_lint.interpreter.find import Run, runs
+from dynamo_lint.interpreter.guards import GraphBreak
 from dynamo_lint.interpreter.model import Met
 from dynamo_lint.models.drivers import NAMES
 from dynamo_lint.program.refs import Confidence, ExternalSymbol, FunctionRef, Node
@@ -89,18 +90,28 @@ def _met(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iter
             fails = one.compile.keyword("fullgraph") is True
             where = f" in the compiled `{unit_name(one.target)}`" if one.target else ""
             why = f", {wording.why}" if wording.why else ""
-            does = _DOES[one.code] if one.target else _WRAPPED
+            effect = "eager" if one.leaves and not _compiles_others(run, one) else "break"
+            does = one.does or (_DOES[one.code] if one.target else _WRAPPED)
             claim = Claim(
                 message=f"`{text}`{where} {does}{why}",
-                cost=_FAILS if fails else _COSTS["break"],
-                effect="break",
+                cost=_FAILS if fails else _COSTS[effect],
+                effect="break" if fails else effect,
                 subject=text,
                 advice=wording.advice if one.target else "leave it: the step behind it is compiled by itself",
                 step=does,
-                severity="note" if one.doubt or not one.target else "error" if fails else "warning",
+                severity=_severity_of(one, fails or effect == "eager"),
             )
             met = Met("break", one.site, one.called, one.target, one.doubt, one.compile, tried=run.tried)
             yield stated(rule, tables, context, one.site, claim, met)
+
+
+def _severity_of(one: GraphBreak, grave: bool) -> str:
+    return "note" if one.doubt or not one.target else "error" if grave else "warning"
+
+
+def _compiles_others(run: Run, one: GraphBreak) -> bool:
+    """Whether Dynamo compiles what is called in the frame that it leaves for a break."""
+    return any(met.compile == one.compile and met.unit != one.target for met in run.met)
 
 
 def _claim(one: Break, tables: Tables, context: Context, wording: Wording) -> Claim:

@@ -19,7 +19,6 @@ from tests.truths import EXPECTED, FOLDER, THEMES, Case, cases, claims_in
 DISAGREEMENTS: dict[str, str] = {
     "blocks: a factory of functions with a number each": "says nothing",
     "graph_breaks: an error that leaves the region": "says nothing",
-    "graph_breaks: a hook that was registered at set-up and prints": "says nothing",
     "scalars: a step copied from an argument": "says DYN109 once",
 }
 """Programs about which the linter is still wrong, and how; about everything else it must be right."""

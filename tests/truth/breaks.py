@@ -1460,6 +1460,49 @@ def drive():
         yield run(X)
 
 
+# %% a loop in which a later version breaks, so that the function is left for good
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = 0.0
+
+    def forward(self, x):
+        for index in range(2):
+            if self.drop > 0 and x.sum() < self.drop * index:  # expect: DYN403 eager
+                continue
+            x = x * 2
+        return x
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    for number in range(12):
+        model.drop = 0.0 if number < 6 else 0.2  # expect: DYN102 once
+        yield run(X)
+
+
+# %% a step in which a later version breaks and Dynamo goes on
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = 0.0
+
+    def forward(self, x):
+        x = x * 2
+        if self.drop > 0 and x.sum() < self.drop:  # expect: DYN403 break
+            x = x * 3
+        return x + 1
+
+
+def drive():
+    model = Model()
+    run = torch.compile(model)
+    for number in range(12):
+        model.drop = 0.0 if number < 6 else 0.2  # expect: DYN102 once
+        yield run(X)
+
+
 # %% two classes of layers under one wrapper, of which a model has one
 class Wrapped(nn.Module):
     def __init_subclass__(cls, **kwargs):

@@ -4377,6 +4377,123 @@ def drive():
         yield timed(picked, X * 2)
 
 
+# %% a mask says where what needs a gradient is written
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        out = torch.zeros_like(x)
+        out[x > 0.5] = self.linear(x).sum()  # expect: DYN404 break
+        return out
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a mask says where a number is written
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        out = self.linear(x) * 2
+        out[x > 0.5] = 0.0
+        return out
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a mask says where what needs no gradient is written
+class Model(nn.Module):
+    def forward(self, x):
+        out = torch.zeros_like(x)
+        out[x > 0.5] = x.sum()
+        return out
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: sizes are compared with those that the constructor got
+class Model(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.shape = torch.Size(shape)
+
+    def forward(self, x):
+        if x.shape[1:] != self.shape:
+            raise ValueError("another shape")
+        return x * 2
+
+
+def drive():
+    run = torch.compile(Model([4]))
+    for _ in range(12):
+        yield run(X)
+
+
+# %% indices behind a condition that is passed in
+def kept(values, condition):
+    return values.index_select(0, (~condition(values)).nonzero().squeeze(-1))  # expect: DYN404 break
+
+
+class Model(nn.Module):
+    def __init__(self, cutoff):
+        super().__init__()
+        self.cutoff = cutoff
+
+    def forward(self, x):
+        return kept(x.flatten(), lambda one: one > self.cutoff).sum() + 1
+
+
+def drive():
+    run = torch.compile(Model(0.5))
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a message of a logger that a helper is handed
+def tell(log, text):
+    log.log(logging.DEBUG, text)  # expect: DYN401 break
+
+
+def with_note(log):
+    def call(x):
+        x = x * 2
+        tell(log, "called")
+        return x + 1
+
+    return call
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.make = with_note
+
+    def forward(self, x):
+        return self.make(logger)(x)
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
 # %% a decision on a number that is captured
 class Model(nn.Module):
     def forward(self, x):

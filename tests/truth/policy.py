@@ -1446,6 +1446,76 @@ def drive():
         yield decoder.generate(X)
 
 
+# %% a runner that calls what it has picked by another name
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.linear(x)
+
+
+class Runner:
+    def __init__(self, model, eager=True):
+        self.model, self.eager = model, eager
+        self.model.compile()
+
+    def execute(self, **kwargs):
+        call = self.model.forward if self.eager else self.model
+        return call(**kwargs)  # expect: DYN503 eager
+
+
+def drive():
+    runner = Runner(Decoder())
+    for _ in range(12):
+        yield runner.execute(x=X)
+
+
+# %% quiet: a runner that calls the module which it has picked by another name
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.linear(x)
+
+
+class Runner:
+    def __init__(self, model, eager=False):
+        self.model, self.eager = model, eager
+        self.model.compile()
+
+    def execute(self, **kwargs):
+        call = self.model.forward if self.eager else self.model
+        return call(**kwargs)
+
+
+def drive():
+    runner = Runner(Decoder())
+    with torch.no_grad():
+        for _ in range(12):
+            yield runner.execute(x=X)
+
+
+# %% options of a compile that a dataclass gives as a dict
+@dataclasses.dataclass
+class Options:
+    backend: str = "inductor"
+    dynamic: bool | None = None
+
+    def given(self):
+        return {key: value for key, value in dataclasses.asdict(self).items() if value is not None}
+
+
+def drive():
+    run = torch.compile(nn.Linear(4, 4), **Options(dynamic=False).given())
+    with torch.no_grad():
+        for count in range(1, 13):
+            yield run(torch.ones(count, 4))  # expect: DYN506 storm
+
+
 # %% a module without a forward that its subclass has
 class Base(nn.Module):
     def generate(self, x):

@@ -312,8 +312,8 @@ def loaded(path: Path, root: Path | None = None, shadows: bool = False) -> Itera
 def _forget_aliases(gone: Iterable[str]) -> None:
     """Delete the names that Dynamo gave modules in the globals of libraries whose code it compiled.
 
-    It takes such a name for the module of another program that is called alike (torch/_dynamo/symbolic_convert.py,
-    `import_source`; checked with torch 2.13).
+    It takes such a name for the module of another program that is called alike
+    (torch/_dynamo/symbolic_convert.py, `import_source`; checked with torch 2.13).
     """
     aliases = ["__import_" + one.replace(".", "_dot_") for one in gone]
     for module in [one for one in sys.modules.values() if isinstance(one, ModuleType)]:
