@@ -315,3 +315,45 @@ class Sgd(torch.optim.Optimizer):
     assert "sgd = Sgd(params=torch.nn.Linear(16, 16).parameters(), foreach=True)" in calls
     assert not any("decoupled" in call or "rate" in call for call in calls)
     assert any("`foreach=True` for `Sgd`" in way.guessed for way in one.ways)
+
+
+def test_a_function_is_reached_by_the_optimizer_or_module_whose_own_code_calls_it() -> None:
+    stepped, normed = made(
+        {
+            "ours.py": """
+@torch.compile
+def balance(factors):
+    for factor in factors:
+        factor.mul_(0.5)
+
+def update(group):
+    balance([p.grad for p in group["params"]])
+
+class Kron(torch.optim.Optimizer):
+    def __init__(self, params, rate=0.1):
+        super().__init__(params, {"lr": rate})
+    def step(self):
+        for group in self.param_groups:
+            update(group)
+
+@torch.compile
+def scaled(x, scale):
+    return x * scale
+
+class Norm(nn.Module):
+    def __init__(self, dim: int):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(dim))
+    def forward(self, x):
+        return scaled(x, self.scale)
+"""
+        }
+    )
+    text = bodies(stepped)
+    assert "kron = Kron(params=torch.nn.Linear(16, 16).parameters())" in text
+    assert "kron.step()" in text
+    assert "torch.compile(" not in text
+    text = bodies(normed)
+    assert "return norm(*arguments, **options)" in text
+    (way,) = {way.guessed for way in normed.ways if "it runs in `Norm`" in way.guessed}
+    assert "the shapes of the inputs" in way
