@@ -96,11 +96,14 @@ def records(
 ) -> Iterator[Record]:
     """The records of one log, each when it is complete; `watcher` looks at all lines of text."""
     reader = _Assembly(watcher)
-    for number, (line, ended) in enumerate(_lines(stream, progress, watcher), 1):
-        if watcher is not None:
-            watcher.number = number
-        if complete := reader.take(line, ended):
-            yield from complete
+    seen = 0
+    for lines, ended in _lines(stream, progress, watcher):
+        for number, line in enumerate(lines, seen + 1):
+            if watcher is not None:
+                watcher.number = number
+            if complete := reader.take(line, ended):
+                yield from complete
+        seen += len(lines)
     yield from reader.rest()
 
 
@@ -293,8 +296,10 @@ def _unwrapped(line: bytes) -> list[bytes] | None:
     return [inner.encode("utf-8", "replace") for inner in longest.splitlines()]
 
 
-def _lines(stream: BinaryIO, progress: Progress, watcher: Watcher | None) -> Iterator[tuple[bytes, bool]]:
-    """Each line without its end, and whether it had one."""
+def _lines(
+    stream: BinaryIO, progress: Progress, watcher: Watcher | None
+) -> Iterator[tuple[list[bytes], bool]]:
+    """The lines of each piece of a log without their ends, and whether they had one."""
     rest = b""
     for piece in _decoded(stream, progress):
         first, *more = piece.split(b"\n")
@@ -303,14 +308,14 @@ def _lines(stream: BinaryIO, progress: Progress, watcher: Watcher | None) -> Ite
             continue
         if watcher is not None:
             watcher.piece(rest + piece)
-        yield _without_return(rest + first), True
-        rest = more.pop()
-        for line in more:
-            yield (line if line[-1:] != b"\r" else line[:-1]), True
+        last = more.pop()
+        lines = [rest + first, *more]
+        yield ([*map(_without_return, lines)] if b"\r" in rest + piece else lines), True
+        rest = last
     if rest:
         if watcher is not None:
             watcher.piece(rest)
-        yield _without_return(rest), False
+        yield [_without_return(rest)], False
 
 
 def _without_return(line: bytes) -> bytes:

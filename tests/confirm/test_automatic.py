@@ -357,3 +357,29 @@ class Norm(nn.Module):
     assert "return norm(*arguments, **options)" in text
     (way,) = {way.guessed for way in normed.ways if "it runs in `Norm`" in way.guessed}
     assert "the shapes of the inputs" in way
+
+
+def test_an_object_of_a_class_that_cannot_be_made_is_one_of_a_class_below_it() -> None:
+    (one,) = made(
+        {
+            "chain.py": """
+class Chain(torch.optim.Optimizer):
+    def __init__(self, params, defaults, steps):
+        super().__init__(params, defaults)
+        self.run = torch.compile(self.chained)
+    def chained(self, params):
+        torch._foreach_sub_(params, [p.grad for p in params])
+    def step(self):
+        for group in self.param_groups:
+            self.run(group["params"])
+
+class Sgd(Chain):
+    def __init__(self, params, rate=0.1):
+        super().__init__(params, {"lr": rate}, [rate])
+"""
+        }
+    )
+    text = bodies(one)
+    assert "sgd = Sgd(params=torch.nn.Linear(16, 16).parameters())" in text
+    assert "sgd.chained = torch.compile(sgd.chained)" in text
+    assert all("a `Sgd` for a `Chain`" in way.guessed for way in one.ways)

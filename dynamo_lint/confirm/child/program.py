@@ -7,6 +7,7 @@ import importlib.abc
 import importlib.machinery
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -23,7 +24,7 @@ import torch
 
 from dynamo_lint.confirm.child.values import difference, frozen
 from dynamo_lint.confirm.child.witness import NO_LIMIT, Witness, limit_name, note_failure, witness
-from dynamo_lint.confirm.model import PLAIN, Receipt
+from dynamo_lint.confirm.model import ACCELERATORS, PLAIN, Receipt
 
 Probe = tuple[Callable[..., Any], Sequence[tuple[Any, ...]]]
 
@@ -134,7 +135,15 @@ def first_that_runs(program: Program, ways: Sequence[str]) -> str:
                 return name
             finally:
                 _alarm(0)
-    raise ProbeError(f"it does not run in any way that was tried: {next(iter(raised))}")
+    raise ProbeError(f"it does not run in any way that was tried: {_most_telling([*raised])}")
+
+
+_MISSING = re.compile(rf"\b({'|'.join(ACCELERATORS)})\b", re.IGNORECASE)
+
+
+def _most_telling(raised: Sequence[str]) -> str:
+    """Of several messages that of a missing accelerator, else the first: the ways go from good to poor."""
+    return next(filter(_MISSING.search, raised), raised[0])
 
 
 def _imports(path: Path) -> dict[str, str]:
