@@ -29,7 +29,7 @@ from dynamo_lint.confirm.slices import (
 )
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.heuristics.plain_values import plain_value
-from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.ir import MODULE_KEY, Call
 from dynamo_lint.program.files import is_rehearsal
 from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.project import Project
@@ -287,7 +287,25 @@ def _subject(project: Project, regions: Regions, entry: Entry) -> _Subject:
     receiver = next(iter(receivers), ClassRef(path, own) if own else None)
     if project.method_kind(function) == "static":
         receiver = None
-    return _Subject(entry, function, receiver, False, entry.idiom == "decorator")
+    decorated = entry.idiom == "decorator" or _decorates(project, function, entry)
+    return _Subject(entry, function, receiver, False, decorated)
+
+
+def _decorates(project: Project, function: FunctionRef, entry: Entry) -> bool:
+    """Whether the compile site is in a decorator of the function, so that its name is what is compiled."""
+    functions = project.files[entry.path].functions if entry.path in project.files else {}
+    around = [
+        key
+        for key, one in functions.items()
+        if key != MODULE_KEY and one.first_line <= entry.line <= one.end_line
+    ]
+    return any(
+        isinstance(symbol, ClassRef | FunctionRef)
+        and symbol.path == entry.path
+        and any(key == symbol.key or key.startswith(f"{symbol.key}.") for key in around)
+        for one in project.function(function).decorators
+        for symbol in project.symbols(one.function if isinstance(one, Call) else one, function.path)
+    )
 
 
 def _works(program: Program, subject: _Subject) -> Iterator[Callable[[], list[_Draft]]]:

@@ -151,7 +151,7 @@ class _Assembly:
             body = line[len(self._repeated) :]
             # What follows may be a longer header.
             if body[:1] != b"[" and b"\x1b" not in body:
-                return self._headed(self._head, body, ended)
+                return self._repeating(self._head, body, ended)
         if line[:1] == b"\t":
             if self._bare is not None and self._bare.data is not None:
                 self._bare.add(_text(line[1:], LONGEST_LINE), True)
@@ -188,6 +188,17 @@ class _Assembly:
         closed = () if self._bare is None else (self._bare,)
         self._bare = None
         return closed
+
+    def _repeating(self, head: _Head, body: bytes, ended: bool) -> Sequence[Record]:
+        """Add a line with the header of the last one; what is indented goes on with an open record."""
+        current = self._open.get(head.key) if body[:1] == b" " else None
+        if current is None or current.artifact != head.artifact:
+            return self._headed(head, body, ended)
+        if self._watcher is not None:
+            self._watcher.record(head.rank, body)
+        if current.artifact != "guards":
+            current.add(_text(body), ended)
+        return ()
 
     def _headed(self, head: _Head, body: bytes, ended: bool) -> Sequence[Record]:
         if body[:2] == b'{"':

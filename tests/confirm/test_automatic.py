@@ -383,3 +383,28 @@ class Sgd(Chain):
     assert "sgd = Sgd(params=torch.nn.Linear(16, 16).parameters())" in text
     assert "sgd.chained = torch.compile(sgd.chained)" in text
     assert all("a `Sgd` for a `Chain`" in way.guessed for way in one.ways)
+
+
+def test_a_function_whose_decorator_compiles_it_is_not_compiled_again() -> None:
+    (one,) = made(
+        {
+            "flags.py": """
+class compiled_once:
+    def __init__(self, function):
+        self.function, self.made = function, None
+    def __call__(self, *args):
+        if self.made is None:
+            self.made = torch.compile(self.function)
+        return self.made(*args)
+""",
+            "net.py": """
+from flags import compiled_once
+
+@compiled_once
+def scaled(x):
+    return x * 2
+""",
+        }
+    )
+    assert "return scaled(*arguments, **options)" in bodies(one)
+    assert "torch.compile(" not in bodies(one)

@@ -128,7 +128,9 @@ def first_that_runs(program: Program, ways: Sequence[str]) -> str:
                     call(*batch)
             except (Exception, SystemExit) as error:
                 text = (str(error).strip().splitlines() or [""])[0]
-                raised[f"{type(error).__name__}: {text}"[:200]] = None
+                ends = f"the program ends itself with status {text}, as where arguments are missing"
+                told = f"{type(error).__name__}: {text}"[:200]
+                raised[ends if isinstance(error, SystemExit) and text not in ("", "0") else told] = None
                 if isinstance(error, TookTooLong):
                     slow.add(f"{name}{PLAIN}")
             else:
