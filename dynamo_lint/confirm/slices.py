@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, fields
+from keyword import iskeyword
 from pathlib import PurePosixPath
 
 from dynamo_lint.confirm.model import ACCELERATORS
@@ -257,7 +258,7 @@ class Slicer:
         """A name that no other local of the probe has."""
         base = re.sub(r"\W", "_", wanted).lstrip("_") or "value"
         name, number = base, 1
-        while name in self._names or name in vars(builtins) or name in RESERVED:
+        while name in self._names or name in vars(builtins) or name in RESERVED or iskeyword(name):
             number += 1
             name = f"{base}_{number}"
         self._names.add(name)

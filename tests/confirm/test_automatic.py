@@ -408,3 +408,19 @@ def scaled(x):
     )
     assert "return scaled(*arguments, **options)" in bodies(one)
     assert "torch.compile(" not in bodies(one)
+
+
+def test_a_local_that_is_a_keyword_without_its_underline_gets_another_name() -> None:
+    (one,) = made(
+        {
+            "net.py": NET,
+            "driver.py": """
+from net import Net
+def main():
+    _lambda = 3
+    model = torch.compile(Net(8))
+    model(torch.randn(_lambda, 8))
+""",
+        }
+    )
+    assert "lambda_2 = 3" in bodies(one)
