@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from dynamo_lint.confirm.model import MODES, SIZES, TENSORS, Way
+from dynamo_lint.confirm.model import MODES, PLAIN, SIZES, TENSORS, Way
 from dynamo_lint.confirm.slices import (
     Gap,
     Program,
@@ -29,8 +29,9 @@ from dynamo_lint.confirm.slices import (
 )
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.heuristics.plain_values import plain_value
-from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.ir import MODULE_KEY, Call
 from dynamo_lint.program.files import is_rehearsal
+from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
 from dynamo_lint.regions.model import Entry, Regions
@@ -44,6 +45,10 @@ MOST_HOSTS = 4
 """Modules around a compiled one that are tried as what is called."""
 GUESSES = 9
 """Kinds of inputs that `guessed_input` makes."""
+FITTING = 3
+"""Kinds of guessed inputs that are tried for a module around the subject."""
+MOST_LEADING = 24
+"""Functions that lead to a compiled one."""
 MOST_CALLERS = 8
 """Functions around a compile site that are looked at."""
 TURNS = 3
@@ -199,7 +204,7 @@ def _made(program: Program, regions: Regions, entry: Entry, name: str) -> MadePr
     for number, draft in enumerate(drafts):
         for varied in (True, False) if not draft.driver else (False,):
             way = Way(
-                f"{name}__{number}" + ("" if varied else "_plain"),
+                f"{name}__{number}" + ("" if varied else PLAIN),
                 draft.origin,
                 ((MODES,) if draft.module else ()) + ((SIZES,) if varied else ()),
                 tuple(draft.slicer.guessed),
@@ -282,7 +287,25 @@ def _subject(project: Project, regions: Regions, entry: Entry) -> _Subject:
     receiver = next(iter(receivers), ClassRef(path, own) if own else None)
     if project.method_kind(function) == "static":
         receiver = None
-    return _Subject(entry, function, receiver, False, entry.idiom == "decorator")
+    decorated = entry.idiom == "decorator" or _decorates(project, function, entry)
+    return _Subject(entry, function, receiver, False, decorated)
+
+
+def _decorates(project: Project, function: FunctionRef, entry: Entry) -> bool:
+    """Whether the compile site is in a decorator of the function, so that its name is what is compiled."""
+    functions = project.files[entry.path].functions if entry.path in project.files else {}
+    around = [
+        key
+        for key, one in functions.items()
+        if key != MODULE_KEY and one.first_line <= entry.line <= one.end_line
+    ]
+    return any(
+        isinstance(symbol, ClassRef | FunctionRef)
+        and symbol.path == entry.path
+        and any(key == symbol.key or key.startswith(f"{symbol.key}.") for key in around)
+        for one in project.function(function).decorators
+        for symbol in project.symbols(one.function if isinstance(one, Call) else one, function.path)
+    )
 
 
 def _works(program: Program, subject: _Subject) -> Iterator[Callable[[], list[_Draft]]]:
@@ -302,8 +325,9 @@ def _works(program: Program, subject: _Subject) -> Iterator[Callable[[], list[_D
             within.append(partial(_hosted, program, subject, host, caller, node))
     yield from (*within, *alone) if subject.entry.regional else (*alone, *within)
     if subject.owner is not None and _is_optimizer(program, subject.owner):
-        for switch in ("", *switches(program, subject.owner)):
-            yield partial(_stepped, program, subject, switch)
+        for switch in (None, *switches(program, subject.owner)):
+            yield partial(_stepped, program, subject, subject.owner, switch)
+    yield from _around(program, subject)
     for skipped in (0, ALL, 1):
         for small in (True, False):
             yield partial(_guessed, program, subject, skipped, small)
@@ -323,14 +347,56 @@ def _is_optimizer(program: Program, ref: ClassRef) -> bool:
     )
 
 
-def _stepped(program: Program, subject: _Subject, switch: str) -> list[_Draft]:
-    """Steps of an optimizer, with the method compiled that the program compiles; a switch may lead to it."""
-    slicer = Slicer(program, skipped=ALL, switch=switch) if switch else Slicer(program)
-    assert subject.owner is not None
-    made = slicer.object_of(subject.owner)
+def _around(program: Program, subject: _Subject) -> Iterator[Callable[[], list[_Draft]]]:
+    """Optimizers and modules whose own code leads to the subject, which the program compiles on the way."""
+    project, found = program.project, dict[ClassRef, None]()
+    for method in _leading_to(program, subject.function):
+        owner = project.function(method).owner
+        ref = ClassRef(method.path, owner) if owner else subject.owner
+        if ref is None or ref == subject.owner or ref in found or len(found) >= MOST_HOSTS:
+            continue
+        if _is_optimizer(program, ref):
+            found[ref] = None
+            for one in (ref, *subclasses(project, ref))[:MOST_HOSTS]:
+                yield partial(_stepped, program, subject, one, None)
+                yield partial(_stepped, program, subject, one, "")
+        elif project.is_module(ref) and project.method(ref, "forward") == method:
+            found[ref] = None
+            host = _Subject(subject.entry, method, ref, False, True)
+            for caller, node in callers(program, method)[:2]:
+                yield partial(_called, program, host, caller, node)
+            yield partial(_fitting, program, host)
+
+
+def _fitting(program: Program, host: _Subject) -> list[_Draft]:
+    """A module around the subject, with inputs as its first layers may take them."""
+    drafts = _guessed(program, host, 0, True)
+    for draft in drafts:
+        draft.slicer.guessed[f"it runs in `{host.owner.name}`" if host.owner else ""] = None
+    return drafts[:FITTING]
+
+
+def _leading_to(program: Program, ref: FunctionRef) -> list[FunctionRef]:
+    """The functions that call a function, those that call them, and so on, the nearest first."""
+    found, waiting = dict.fromkeys([ref]), [ref]
+    while waiting and len(found) < MOST_LEADING:
+        for caller, _ in callers(program, waiting.pop(0)):
+            if caller.function not in found and caller.function.key != MODULE_KEY:
+                found[caller.function] = None
+                waiting.append(caller.function)
+    return [*found][1:]
+
+
+def _stepped(program: Program, subject: _Subject, optimizer: ClassRef, switch: str | None) -> list[_Draft]:
+    """Steps of an optimizer, with the method compiled that the program compiles.
+
+    It is made as the program makes it, or by its defaults, with a switch that may lead to the method.
+    """
+    slicer = Slicer(program) if switch is None else Slicer(program, skipped=ALL, switch=switch)
+    made = slicer.object_of(optimizer)
     method = subject.function.key.rpartition(".")[2]
     lines = [*slicer.statements]
-    if not subject.decorated:
+    if optimizer == subject.owner and not subject.decorated:
         lines.append(f"{made}.{method} = torch.compile({made}.{method})")
     lines += [
         "",

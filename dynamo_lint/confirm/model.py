@@ -241,6 +241,10 @@ class Way:
 MODES = "train and eval"
 SIZES = "a smaller last batch"
 """What a made probe changes between calls."""
+ACCELERATORS = ("cuda", "xpu", "npu", "mps")
+"""Kinds of devices that a made probe does without."""
+PLAIN = "_plain"
+"""Ends the name of a way that is another one without a smaller last batch."""
 TENSORS = "that"
 """The first word of a guess that an argument is a tensor."""
 

@@ -13,14 +13,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, fields
+from keyword import iskeyword
 from pathlib import PurePosixPath
 
+from dynamo_lint.confirm.model import ACCELERATORS
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.heuristics.plain_values import plain_value, smaller_sizes
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, CallSite, Function
 from dynamo_lint.index.notebooks import is_notebook
 from dynamo_lint.program.files import is_rehearsal
+from dynamo_lint.program.hierarchy import subclasses
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.sources import Sources
@@ -29,6 +32,8 @@ from dynamo_lint.values.points_to import glimpse, points_to_of
 
 DEEPEST = 24
 """Names that one value may go through."""
+MOST_BELOW = 4
+"""Classes below one that cannot be made, of which an object is made instead."""
 CALLERS = 6
 """Calls that are tried for the value of a parameter."""
 
@@ -54,7 +59,6 @@ OUTSIDE = {
 """The last names of calls whose value is not in the program, and where it is."""
 
 _PLACES = ("device", "map_location")
-_TO_DEVICE = ("cuda", "xpu", "npu", "mps")
 
 RESERVED = (
     "torch",
@@ -254,7 +258,7 @@ class Slicer:
         """A name that no other local of the probe has."""
         base = re.sub(r"\W", "_", wanted).lstrip("_") or "value"
         name, number = base, 1
-        while name in self._names or name in vars(builtins) or name in RESERVED:
+        while name in self._names or name in vars(builtins) or name in RESERVED or iskeyword(name):
             number += 1
             name = f"{base}_{number}"
         self._names.add(name)
@@ -555,7 +559,7 @@ class Slicer:
             except Gap as why:
                 gap = gap or why
         else:
-            made = self._of_defaults(ref, gap, switch)
+            made = self._of_defaults_or_below(ref, gap, switch)
         self._open.remove(ref)
         self._objects[ref] = made
         return made
@@ -577,6 +581,18 @@ class Slicer:
     def arguments(self, node: ast.Call, caller: Scope) -> str:
         """The arguments of a call as they stand between the parentheses."""
         return ", ".join(self._closed_arguments(node, caller))
+
+    def _of_defaults_or_below(self, ref: ClassRef, gap: Gap | None, switch: str) -> str:
+        """An object of a class by its defaults, else of a class below it, which is such an object too."""
+        try:
+            return self.attempt(lambda: self._of_defaults(ref, gap, switch))
+        except Gap as lacking:
+            for below in subclasses(self.program.project, ref)[:MOST_BELOW]:
+                with suppress(Gap):
+                    made = self.attempt(lambda one=below: self.object_of(one))  # type: ignore[misc]
+                    self.guessed[f"a `{below.name}` for a `{ref.name}`"] = None
+                    return made
+            raise lacking from None
 
     def _of_defaults(self, ref: ClassRef, gap: Gap | None, switch: str) -> str:
         """An object of a class that nobody constructs, if all that it needs has a default or is plain."""
@@ -631,7 +647,7 @@ class _Closing(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = last_name(node.func)
         if isinstance(node.func, ast.Attribute):
-            if name in _TO_DEVICE:
+            if name in ACCELERATORS:
                 return self.visit(node.func.value)  # type: ignore[no-any-return]
             if name == "to" and any(
                 _is_device(one) for one in (*node.args, *(k.value for k in node.keywords))
@@ -872,7 +888,7 @@ def _is_device(node: ast.expr) -> bool:
 
 
 def _names_device(text: str) -> bool:
-    return bool(re.fullmatch(r"(cuda|xpu|npu|mps)(:\d+)?", text))
+    return bool(re.fullmatch(rf"({'|'.join(ACCELERATORS)})(:\d+)?", text))
 
 
 def _self_of(function: Function) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from dynamo_lint.confirm.model import (
@@ -28,6 +29,7 @@ from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Finding
 from dynamo_lint.logs.modes import REQUIRED, TRAINING, failed_modes, flipped
 from dynamo_lint.logs.texts import INTENDED, Frame, Subject, compatible, read_subject
+from dynamo_lint.program.item_path import ANY_ITEM
 
 VERDICTS = ("confirmed", "stale", "refuted", "unobserved")
 
@@ -52,6 +54,8 @@ GROWING = frozenset({"DYN104", "DYN105"})
 EXPRESSIONS = frozenset({"DYN202", "DYN302", "DYN305"})
 """Rules whose subject is what the line says, not the name of state whose values could be watched."""
 
+_INDEX = re.compile(r"\[\d+\]")
+_LAST_KEY = re.compile(r"\['(\w+)'\]$")
 _RESUMED = re.compile(r"torch_dynamo_resume_in_\w+_at_(\d+)$")
 
 
@@ -134,7 +138,7 @@ def judged(finding: Finding, reply: Reply, root: Path) -> Verdict:
     receipt = reply.receipt
     if receipt is None:
         return Verdict(finding, "unobserved", "the probe stopped before that line")
-    subject = read_subject(finding.subject)
+    subject = _subjects(finding)[0]
     recompiles = tuple(
         index for index, one in enumerate(receipt.recompiles) if explaining(finding, one, root) is not None
     )
@@ -230,6 +234,12 @@ def _without_evidence(
         return Verdict(finding, "unobserved", f"whether `{finding.subject}` changed cannot be watched")
     if subject is not None and subject.argument and _of_wrapper(finding, receipt, root):
         why = "a wrapper was compiled again, and its arguments do not tell whether this was among them"
+        return Verdict(finding, "unobserved", why)
+    if subject is not None and any(map(partial(_hides, subject), receipt.recompiles)):
+        why = "what holds it got more or fewer items at the same time, and Dynamo looked no further"
+        return Verdict(finding, "unobserved", why)
+    if subject is not None and subject.text != finding.subject:
+        why = f"whether `{subject.text}` changed was not watched apart from the other items"
         return Verdict(finding, "unobserved", why)
     how = (
         f"`{finding.subject}` was {_listed(_different(finding, values))}"
@@ -336,11 +346,31 @@ def explaining(finding: Finding, recompile: Recompile, root: Path) -> Cause | No
 
 def spoken_of(finding: Finding, recompile: Recompile, root: Path) -> Iterator[Cause]:
     """The causes of a recompile that a finding names."""
-    subjects = [read_subject(text) for text in (finding.subject, *finding.also)]
+    subjects = _subjects(finding)
     for joint in recompile.causes:
         for cause in joint:
             if any(_is_about(finding, one, cause, root) for one in subjects):
                 yield cause
+
+
+def _subjects(finding: Finding) -> list[Subject | None]:
+    """The state that a finding is about; where it says which items it means, those and not any item."""
+    own, *others = [read_subject(text) for text in (finding.subject, *finding.also)]
+    if own is None or not own.inside.startswith(ANY_ITEM):
+        return [own, *others]
+    exact = [
+        replace(one, inside=_INDEX.sub(ANY_ITEM, one.inside))
+        for one in others
+        if one is not None and one.attribute == own.attribute and _LAST_KEY.search(one.inside)
+    ]
+    apart = [one for one in others if one is None or one.attribute != own.attribute]
+    return [*exact, *apart] if exact else [own, *others]
+
+
+def _same_key(one: str, other: str) -> bool:
+    """Whether two ways into a container may end at the same key."""
+    ends = _LAST_KEY.search(one), _LAST_KEY.search(other)
+    return ends[0] is None or ends[1] is None or ends[0][1] == ends[1][1]
 
 
 def _is_about(finding: Finding, subject: Subject | None, cause: Cause, root: Path) -> bool:
@@ -381,8 +411,19 @@ def _same_state(subject: Subject, cause: Cause) -> bool:
         return not cause.bases and cause.owner == subject.owner
     if subject.owner:
         names = {base.rpartition(".")[2] for base in cause.bases} | {cause.owner.rpartition(".")[2]}
-        return subject.owner in names and compatible(subject.inside, cause.inside)
-    return not cause.bases and compatible(subject.inside, cause.inside)
+        return subject.owner in names and _may_be(subject.inside, cause.inside)
+    return not cause.bases and _may_be(subject.inside, cause.inside)
+
+
+def _may_be(one: str, other: str) -> bool:
+    """Whether two ways into a container may lead to the same item."""
+    return compatible(one, other) and _same_key(one, other)
+
+
+def _hides(subject: Subject, recompile: Recompile) -> bool:
+    """Whether a recompile for the number of items around a subject may have been one for it as well."""
+    causes = (cause for joint in recompile.causes for cause in joint)
+    return any(one.attribute == subject.attribute and _counts_around(subject, one) for one in causes)
 
 
 def _counts_around(subject: Subject, cause: Cause) -> bool:

@@ -125,9 +125,9 @@ class Watcher:
         self._ignored = [text.encode() for text in ignored]
         self._signs: tuple[tuple[bytes, str], ...] = _SIGNS
         """Those that stand somewhere in the piece."""
-        self._nans = self._loud = True
-        self._words: tuple[bytes, ...] = (*(sign for sign, _ in _SIGNS), *_NANS, *_COMPILERS, *_TUNERS)
-        """All words of the piece for which a line is looked at."""
+        self._nans = True
+        self._marked: set[int] = set()
+        """The numbers of the lines of a loud piece that hold one."""
         self._heads: set[bytes] = set()
         self._last: dict[bytes, bytes] = {}
         """The last line of each rank that may tell of a step."""
@@ -141,15 +141,18 @@ class Watcher:
         nans = tuple(word for word in _NANS if word in piece)
         near = tuple(word for word in (*_COMPILERS, *_TUNERS) if word in piece)
         self._nans = bool(nans)
-        self._loud = bool(self._signs or nans)
-        self._words = (*(sign for sign, _ in self._signs), *nans, *near)
+        words = (*(sign for sign, _ in self._signs), *nans, *near)
+        loud = bool(self._signs or nans)
+        first = self.number + 1
+        found = (one for word in words for one in _lines_with(word, piece))
+        self._marked = {first + one for one in found} if loud else set()
 
     def record(self, rank: int | None, line: bytes) -> None:
         """Look at a line of torch's own, without its header."""
         head = b"" if rank is None else b"[rank%d" % rank
         if head:
             self._meet(head)
-        if self._loud:
+        if self.number in self._marked:
             self._look(line, head)
         if not line.startswith(_COMPILES):
             return
@@ -161,7 +164,7 @@ class Watcher:
         head = line[:12].partition(b"]")[0] if line[:5] == b"[rank" else b""
         if head:
             self._meet(head)
-        told = self._loud and self._look(line, head)
+        told = self.number in self._marked and self._look(line, head)
         if b"tep" in line or b"iter" in line:
             self._clock(line[:LONGEST_TEXT], head)
         if self.compiling and not told and WATCHDOG not in self.seen and _is_work(line):
@@ -186,11 +189,6 @@ class Watcher:
     def _look(self, line: bytes, head: bytes) -> bool:
         """Look at a line; whether it tells of a failure."""
         line = line[:LONGEST_TEXT]
-        for word in self._words:
-            if word in line:
-                break
-        else:
-            return False
         if any(word in line for word in _COMPILERS):
             self._near_compiler = self.number
         if any(word in line for word in _TUNERS):
@@ -241,6 +239,17 @@ class Watcher:
             self._steps.append(line)
         elif len(self.after) < MOST_TIMES and (seconds := _seconds(line)) is not None:
             self.after.append(seconds)
+
+
+def _lines_with(word: bytes, piece: bytes) -> Iterator[int]:
+    """The lines of a piece that hold a word, counted from its first."""
+    line = last = 0
+    at = piece.find(word)
+    while at >= 0:
+        line += piece.count(b"\n", last, at)
+        yield line
+        last = piece.find(b"\n", at)
+        at = piece.find(word, last) if last >= 0 else -1
 
 
 def _step(line: bytes) -> int | None:

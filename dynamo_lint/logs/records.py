@@ -96,12 +96,40 @@ def records(
 ) -> Iterator[Record]:
     """The records of one log, each when it is complete; `watcher` looks at all lines of text."""
     reader = _Assembly(watcher)
-    for number, (line, ended) in enumerate(_lines(stream, progress, watcher), 1):
-        if watcher is not None:
-            watcher.number = number
-        if complete := reader.take(line, ended):
-            yield from complete
+    seen = 0
+    for lines, ended in _lines(stream, progress, watcher):
+        for number, line in enumerate(lines, seen + 1):
+            if watcher is not None:
+                watcher.number = number
+            if complete := reader.take(line, ended):
+                yield from complete
+        seen += len(lines)
     yield from reader.rest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What stands before a message on each of its lines."""
+
+    rank: int | None
+    stamp: str
+    process: str
+    id: str
+    artifact: str
+    key: tuple[bytes | None, bytes]
+    """Rank and process as they are written."""
+
+    @staticmethod
+    def of(match: re.Match[bytes]) -> _Head:
+        rank, stamp, process, _, ident, artifact = match.groups()
+        return _Head(
+            None if rank is None else int(rank),
+            stamp.decode(),
+            process.decode(),
+            ident.decode() if ident else "",
+            artifact.decode() if artifact else "",
+            (rank, process),
+        )
 
 
 class _Assembly:
@@ -113,9 +141,17 @@ class _Assembly:
         """The record that each process is in the middle of: it writes one after the other."""
         self._bare: Record | None = None
         """The record that lines without a header belong to."""
+        self._repeated = b"\n"
+        """The header of the last line, where it began with one: a message of many lines repeats it."""
+        self._head: _Head | None = None
 
     def take(self, line: bytes, ended: bool, wrappers: int = 0) -> Sequence[Record]:
         """Add a line; return the records that are complete by it, of most lines none."""
+        if self._head is not None and line.startswith(self._repeated):
+            body = line[len(self._repeated) :]
+            # What follows may be a longer header.
+            if body[:1] != b"[" and b"\x1b" not in body:
+                return self._repeating(self._head, body, ended)
         if line[:1] == b"\t":
             if self._bare is not None and self._bare.data is not None:
                 self._bare.add(_text(line[1:], LONGEST_LINE), True)
@@ -130,7 +166,10 @@ class _Assembly:
             while head is not None and not _is_of_torch(head[4]):
                 head = _HEADER.search(line, head.end())
             if head is not None:
-                return self._headed(head, line[head.end() :], ended)
+                told = _Head.of(head)
+                if not head.start() and head[0][-1:] == b" ":
+                    self._repeated, self._head = head[0], told
+                return self._headed(told, line[head.end() :], ended)
             if (head := _SHORT.search(line)) is not None:
                 return self._short(head, line[head.end() :], ended)
         if self._watcher is not None:
@@ -150,40 +189,40 @@ class _Assembly:
         self._bare = None
         return closed
 
-    def _headed(self, head: re.Match[bytes], body: bytes, ended: bool) -> Sequence[Record]:
-        rank, stamp, process, _, ident, artifact = head.groups()
-        number = None if rank is None else int(rank)
+    def _repeating(self, head: _Head, body: bytes, ended: bool) -> Sequence[Record]:
+        """Add a line with the header of the last one; what is indented goes on with an open record."""
+        current = self._open.get(head.key) if body[:1] == b" " else None
+        if current is None or current.artifact != head.artifact:
+            return self._headed(head, body, ended)
+        if self._watcher is not None:
+            self._watcher.record(head.rank, body)
+        if current.artifact != "guards":
+            current.add(_text(body), ended)
+        return ()
+
+    def _headed(self, head: _Head, body: bytes, ended: bool) -> Sequence[Record]:
         if body[:2] == b'{"':
             closed = self._close_bare()
-            record = _structured(number, process, stamp, body)
+            record = _structured(head, body)
             if record is not None and record.artifact in _HEADS:
                 return (*closed, record)
             self._bare = record
             return closed
         if self._watcher is not None:
-            self._watcher.record(number, body)
-        name = artifact.decode() if artifact else ""
-        key = (rank, process)
-        current = self._open.get(key)
+            self._watcher.record(head.rank, body)
+        name = head.artifact
+        current = self._open.get(head.key)
         text = _text(body) if name in _WANTED else ""
-        opens = text.startswith(_OPENERS) and (name or "hit config." in text)
-        complete: Sequence[Record] = ()
-        if current is not None and (opens or current.artifact != name):
-            del self._open[key]
-            complete = (current,)
-            current = None
+        opens = text.startswith(_OPENERS) and (bool(name) or "hit config." in text)
+        if not opens and current is not None and current.artifact == name:
+            if name != "guards":
+                current.add(text, ended)
+            return ()
+        complete: Sequence[Record] = () if current is None else (self._open.pop(head.key),)
         if opens:
-            self._open[key] = Record(
-                number,
-                process.decode(),
-                stamp.decode(),
-                ident.decode() if ident else "",
-                name,
-                [text],
-                whole=ended,
+            self._open[head.key] = Record(
+                head.rank, head.process, head.stamp, head.id, name, [text], whole=ended
             )
-        elif current is not None and name != "guards":
-            current.add(text, ended)
         return complete
 
     def _short(self, head: re.Match[bytes], body: bytes, ended: bool) -> Sequence[Record]:
@@ -201,7 +240,7 @@ def _is_of_torch(path: bytes) -> bool:
     return b"torch/" in path or b"torch\\" in path
 
 
-def _structured(rank: int | None, process: bytes, stamp: bytes, body: bytes) -> Record | None:
+def _structured(head: _Head, body: bytes) -> Record | None:
     """The structured record with this head, if it is of a kind that tells of Dynamo."""
     name = body[2:].partition(b'"')[0].decode("utf-8", "replace")
     if name not in _STRUCTURED:
@@ -209,7 +248,7 @@ def _structured(rank: int | None, process: bytes, stamp: bytes, body: bytes) -> 
     try:
         data = read_json(body)
     except ValueError:
-        return Record(rank, process.decode(), stamp.decode(), "", "broken", [], {}, whole=False)
+        return Record(head.rank, head.process, head.stamp, "", "broken", [], {}, whole=False)
     if not isinstance(data, dict):
         return None
     if name == "artifact":
@@ -220,7 +259,7 @@ def _structured(rank: int | None, process: bytes, stamp: bytes, body: bytes) -> 
     frame, number = told_number(data.get("frame_id")), told_number(data.get("frame_compile_id"))
     ident = f"{frame}/{number}" if frame is not None and number is not None else ""
     told = told_number(data.get("rank"))
-    return Record(rank if told is None else told, process.decode(), stamp.decode(), ident, name, [], data)
+    return Record(head.rank if told is None else told, head.process, head.stamp, ident, name, [], data)
 
 
 def read_json(text: str | bytes) -> Any:
@@ -268,8 +307,10 @@ def _unwrapped(line: bytes) -> list[bytes] | None:
     return [inner.encode("utf-8", "replace") for inner in longest.splitlines()]
 
 
-def _lines(stream: BinaryIO, progress: Progress, watcher: Watcher | None) -> Iterator[tuple[bytes, bool]]:
-    """Each line without its end, and whether it had one."""
+def _lines(
+    stream: BinaryIO, progress: Progress, watcher: Watcher | None
+) -> Iterator[tuple[list[bytes], bool]]:
+    """The lines of each piece of a log without their ends, and whether they had one."""
     rest = b""
     for piece in _decoded(stream, progress):
         first, *more = piece.split(b"\n")
@@ -278,14 +319,14 @@ def _lines(stream: BinaryIO, progress: Progress, watcher: Watcher | None) -> Ite
             continue
         if watcher is not None:
             watcher.piece(rest + piece)
-        yield _without_return(rest + first), True
-        rest = more.pop()
-        for line in more:
-            yield (line if line[-1:] != b"\r" else line[:-1]), True
+        last = more.pop()
+        lines = [rest + first, *more]
+        yield ([*map(_without_return, lines)] if b"\r" in rest + piece else lines), True
+        rest = last
     if rest:
         if watcher is not None:
             watcher.piece(rest)
-        yield _without_return(rest), False
+        yield [_without_return(rest)], False
 
 
 def _without_return(line: bytes) -> bytes:

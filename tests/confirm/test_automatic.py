@@ -315,3 +315,112 @@ class Sgd(torch.optim.Optimizer):
     assert "sgd = Sgd(params=torch.nn.Linear(16, 16).parameters(), foreach=True)" in calls
     assert not any("decoupled" in call or "rate" in call for call in calls)
     assert any("`foreach=True` for `Sgd`" in way.guessed for way in one.ways)
+
+
+def test_a_function_is_reached_by_the_optimizer_or_module_whose_own_code_calls_it() -> None:
+    stepped, normed = made(
+        {
+            "ours.py": """
+@torch.compile
+def balance(factors):
+    for factor in factors:
+        factor.mul_(0.5)
+
+def update(group):
+    balance([p.grad for p in group["params"]])
+
+class Kron(torch.optim.Optimizer):
+    def __init__(self, params, rate=0.1):
+        super().__init__(params, {"lr": rate})
+    def step(self):
+        for group in self.param_groups:
+            update(group)
+
+@torch.compile
+def scaled(x, scale):
+    return x * scale
+
+class Norm(nn.Module):
+    def __init__(self, dim: int):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(dim))
+    def forward(self, x):
+        return scaled(x, self.scale)
+"""
+        }
+    )
+    text = bodies(stepped)
+    assert "kron = Kron(params=torch.nn.Linear(16, 16).parameters())" in text
+    assert "kron.step()" in text
+    assert "torch.compile(" not in text
+    text = bodies(normed)
+    assert "return norm(*arguments, **options)" in text
+    (way,) = {way.guessed for way in normed.ways if "it runs in `Norm`" in way.guessed}
+    assert "the shapes of the inputs" in way
+
+
+def test_an_object_of_a_class_that_cannot_be_made_is_one_of_a_class_below_it() -> None:
+    (one,) = made(
+        {
+            "chain.py": """
+class Chain(torch.optim.Optimizer):
+    def __init__(self, params, defaults, steps):
+        super().__init__(params, defaults)
+        self.run = torch.compile(self.chained)
+    def chained(self, params):
+        torch._foreach_sub_(params, [p.grad for p in params])
+    def step(self):
+        for group in self.param_groups:
+            self.run(group["params"])
+
+class Sgd(Chain):
+    def __init__(self, params, rate=0.1):
+        super().__init__(params, {"lr": rate}, [rate])
+"""
+        }
+    )
+    text = bodies(one)
+    assert "sgd = Sgd(params=torch.nn.Linear(16, 16).parameters())" in text
+    assert "sgd.chained = torch.compile(sgd.chained)" in text
+    assert all("a `Sgd` for a `Chain`" in way.guessed for way in one.ways)
+
+
+def test_a_function_whose_decorator_compiles_it_is_not_compiled_again() -> None:
+    (one,) = made(
+        {
+            "flags.py": """
+class compiled_once:
+    def __init__(self, function):
+        self.function, self.made = function, None
+    def __call__(self, *args):
+        if self.made is None:
+            self.made = torch.compile(self.function)
+        return self.made(*args)
+""",
+            "net.py": """
+from flags import compiled_once
+
+@compiled_once
+def scaled(x):
+    return x * 2
+""",
+        }
+    )
+    assert "return scaled(*arguments, **options)" in bodies(one)
+    assert "torch.compile(" not in bodies(one)
+
+
+def test_a_local_that_is_a_keyword_without_its_underline_gets_another_name() -> None:
+    (one,) = made(
+        {
+            "net.py": NET,
+            "driver.py": """
+from net import Net
+def main():
+    _lambda = 3
+    model = torch.compile(Net(8))
+    model(torch.randn(_lambda, 8))
+""",
+        }
+    )
+    assert "lambda_2 = 3" in bodies(one)

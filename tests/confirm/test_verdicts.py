@@ -171,6 +171,27 @@ def test_a_container_that_grew_says_nothing_of_the_value_of_its_items(
     assert judged(finding, receipt(grew)).verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("inside", "verdict"),
+    [
+        ("[0]['step']", "confirmed"),
+        ("[1]['step']", "confirmed"),
+        ("[0]['sum']", "unobserved"),
+        ("[0]", "unobserved"),
+    ],
+)
+def test_a_finding_that_says_which_items_it_means_is_about_those_and_not_about_any(
+    inside: str, verdict: str
+) -> None:
+    subject, exact = "MoE.n[...][...]", "MoE.n[0]['step']"
+    failed = recompile(
+        replace(CAUSE, kind="DICT_LENGTH" if inside == "[0]" else "EQUALS_MATCH", inside=inside, stack=())
+    )
+    finding = replace(COUNTER, code="DYN106", subject=subject, also=(exact,))
+    known = {"met": (met(subject, "0", "1"),)}
+    assert judged(finding, receipt(failed), **known).verdict == verdict
+
+
 def test_a_hazard_that_was_exercised_without_cost_is_refuted_with_its_values() -> None:
     verdict = judged(COUNTER, receipt())
     assert verdict.verdict == "refuted"

@@ -53,6 +53,14 @@ def test_a_choice_that_failed_in_autotuning_counts_once_however_often_it_is_told
     assert told.detail == "out of memory; a step took 0.205 s before and 0.35 s after"
 
 
+@pytest.mark.parametrize("before", [0, 1, 2, 5_000, 30_000])
+def test_a_failure_is_found_and_counted_on_whatever_line_of_whatever_piece_it_stands(before: int) -> None:
+    quiet = "step 3: all is well, and this line is as long as those of a program are\n"
+    found = read(quiet * before + "RuntimeError: No space left on device, inductor\n" + quiet * 3)
+    (only,) = found.values()
+    assert (only.count, only.line) == (1, before + 1)
+
+
 def test_memory_that_runs_out_elsewhere_is_not_of_autotuning() -> None:
     assert read("step 3\nRuntimeError: CUDA out of memory. Tried to allocate 2 GiB\n") == {}
 

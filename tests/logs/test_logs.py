@@ -165,6 +165,16 @@ def read(data: bytes, ignored: tuple[str, ...] = ()) -> Job:
     return tally.job()
 
 
+def test_a_header_that_goes_on_where_the_last_one_ended_is_read_as_its_own() -> None:
+    head = b"V1126 19:20:59.361000 6606 torch/_dynamo/guards.py:5396] [0/1] "
+    told = (
+        b"%ssomething else\n%s[__recompiles] Recompiling function f in /job/a.py:3\n"
+        b"%s[__recompiles]     - 0/0: self.n == 1\n%sand another\n"
+    )
+    (only,) = read(told % ((head,) * 4)).recompiles
+    assert (only.frame.function, only.count, only.source) == ("f", 1, "self.n")
+
+
 def run(*words: str) -> Result:
     return CliRunner().invoke(app, ["logs", *words], catch_exceptions=False)
 

@@ -7,6 +7,7 @@ import importlib.abc
 import importlib.machinery
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -23,7 +24,7 @@ import torch
 
 from dynamo_lint.confirm.child.values import difference, frozen
 from dynamo_lint.confirm.child.witness import NO_LIMIT, Witness, limit_name, note_failure, witness
-from dynamo_lint.confirm.model import Receipt
+from dynamo_lint.confirm.model import ACCELERATORS, PLAIN, Receipt
 
 Probe = tuple[Callable[..., Any], Sequence[tuple[Any, ...]]]
 
@@ -77,7 +78,11 @@ class Twin:
 
 
 SECONDS = 10.0
-"""Time for one way to make a probe: what takes longer is no small program. All have three times that."""
+"""Time of the processor for one way to make a probe: what needs more is no small program."""
+ALL_SECONDS = 3 * SECONDS
+"""The same for all ways together."""
+PATIENCE = 3
+"""So many times that much may pass on a clock: a busy machine is no reason to give a way up."""
 
 
 class TookTooLong(Exception):
@@ -85,39 +90,73 @@ class TookTooLong(Exception):
 
 
 def _alarm(seconds: float) -> None:
-    """End what runs after some seconds, where the system can."""
+    """End what runs after some seconds of work, or a few times as many of waiting, where the system can."""
 
     def ring(_number: int, _frame: object) -> None:
         raise TookTooLong(f"it ran for more than {SECONDS:g} seconds")
 
     if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGPROF, ring)
         signal.signal(signal.SIGALRM, ring)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE * seconds)
 
 
 def first_that_runs(program: Program, ways: Sequence[str]) -> str:
     """The first of some probes of a file whose calls all run without the compiler."""
     raised: dict[str, None] = {}
-    end = time.monotonic() + 3 * SECONDS
+    imports = _imports(program.path)
     with uncompiled(Witness("eager")), _fresh(replace(program, probe=ways[0])) as _:
         module = sys.modules[program.path.stem]
+        end = time.process_time() + ALL_SECONDS
+        slow: set[str] = set()
         for name in ways:
-            if (left := end - time.monotonic()) <= 0:
-                break
+            if name in slow:
+                continue
             torch.manual_seed(0)
-            _alarm(min(SECONDS, left))
             try:
+                # Imports have a time of their own: half a module would spoil the next way.
+                before = time.process_time()
+                _alarm(ALL_SECONDS)
+                exec(imports.get(name, ""), {})
+                end += time.process_time() - before
+                if (left := end - time.process_time()) <= 0:
+                    break
+                _alarm(min(SECONDS, left))
                 call, batches = _checked(getattr(module, name)(), name)
                 for batch in batches:
                     call(*batch)
             except (Exception, SystemExit) as error:
                 text = (str(error).strip().splitlines() or [""])[0]
-                raised[f"{type(error).__name__}: {text}"[:200]] = None
+                ends = f"the program ends itself with status {text}, as where arguments are missing"
+                told = f"{type(error).__name__}: {text}"[:200]
+                raised[ends if isinstance(error, SystemExit) and text not in ("", "0") else told] = None
+                if isinstance(error, TookTooLong):
+                    slow.add(f"{name}{PLAIN}")
             else:
                 return name
             finally:
                 _alarm(0)
-    raise ProbeError(f"it does not run in any way that was tried: {next(iter(raised))}")
+    raise ProbeError(f"it does not run in any way that was tried: {_most_telling([*raised])}")
+
+
+_MISSING = re.compile(rf"\b({'|'.join(ACCELERATORS)})\b", re.IGNORECASE)
+
+
+def _most_telling(raised: Sequence[str]) -> str:
+    """Of several messages that of a missing accelerator, else the first: the ways go from good to poor."""
+    return next(filter(_MISSING.search, raised), raised[0])
+
+
+def _imports(path: Path) -> dict[str, str]:
+    """By the name of each function of a file, the imports in its body."""
+    return {
+        one.name: "\n".join(
+            ast.unparse(each) for each in one.body if isinstance(each, ast.Import | ast.ImportFrom)
+        )
+        for one in ast.parse(path.read_bytes()).body
+        if isinstance(one, ast.FunctionDef)
+    }
 
 
 def compiled(
