@@ -55,7 +55,7 @@ _MOST = 400
 _STEPS = 400_000
 """Steps after which no other is begun."""
 _STEPS_PRESUMED = 80_000
-"""The same for calls that no program makes."""
+"""The same for calls that no program makes, those of each of four kinds."""
 _PASSES = 6
 """Times that a program is run, each with what the last has shown of the frames that Dynamo cuts."""
 _PROBE = "probe_"
@@ -180,16 +180,37 @@ def _runs(tables: Tables) -> Iterator[Run]:
         for made in stage.wrapped:
             makers.setdefault(stage.unit_of(made.target), root)
         yield _account(stage, root)
-    steps = 0
-    for compiled in (True, False):  # what is compiled itself, and then what no call of that has reached
-        known_units = frozenset[str]() if compiled else followed - gaps
-        for start, unseen in _uncalled(tables, ran | known_units, makers, compiled=compiled):
+    yield from _of_nobody(tables, known, ran, followed - gaps, makers)
+
+
+def _of_nobody(
+    tables: Tables,
+    known: _CompiledCode,
+    ran: set[str],
+    followed: Set[str],
+    makers: Mapping[str, FunctionRef],
+) -> Iterator[Run]:
+    """Calls that no program makes: of what is compiled itself, then of what no call of that has reached."""
+    seen = set[tuple[str, int]]()
+    for likely, compiled in ((True, True), (True, False), (False, True), (False, False)):
+        entered = {name for name, _ in seen}
+        waiting = [
+            hot
+            for hot in tables.regions.hot
+            if (hot.compiled, _is_likely(hot)) == (compiled, likely)
+            and not (hot.function.id in ran or hot.unit in (ran if compiled else followed))
+            and not any(one.symbol in entered and (one.symbol, one.line) not in seen for one in hot.chain[1:])
+        ]
+        steps = 0
+        for start, unseen in _together(tables, waiting, makers):
             if steps <= _STEPS_PRESUMED:
                 stage = _interpreted(
                     tables, known, partial(_presume, tables=tables, unseen=unseen, maker=start)
                 )
                 steps += stage.steps
                 ran.update(where.id for where, _ in stage.ran)
+                if not (stage.cuts or stage.invented or stage.supposed):
+                    seen.update((where.id, line) for where, line in stage.ran)
                 yield _presumed(stage, unseen[0])
 
 
@@ -256,11 +277,11 @@ def _modes(stage: Runner) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
     """All that calls have shown which no program makes: what compiled code itself changes.
 
-    What only a part of the compiled code shows, called by itself, is in doubt, and what objects do that a
-    caller would hand in.
+    What only a part of the compiled code shows, called by itself, is in doubt, and what may not be compiled,
+    and what objects do that a caller would hand in.
     """
     recompiles = filter(_changes_itself, stage.recompiles[stage.presumed_from[0] :])
-    unsure = stage.supposed or not hot.compiled
+    unsure = stage.supposed or not (hot.compiled and _is_likely(hot))
     return Run(
         hot.function,
         recompiles=tuple(replace(one, doubt=one.doubt or unsure) for one in recompiles),
@@ -272,6 +293,11 @@ def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
         presumed=True,
         specialised=tuple(_specialised(stage)),
     )
+
+
+def _is_likely(hot: CompiledFunction) -> bool:
+    """Whether a function of a region is traced as far as can be told."""
+    return not hot.guessed and hot.confidence <= Confidence.LIKELY
 
 
 def _changes_itself(one: Recompile) -> bool:
@@ -407,20 +433,16 @@ def _callees(tables: Tables) -> dict[tuple[str, int, str], Compiled]:
     return {place: next(iter(targets)) for place, targets in found.items() if len(targets) == 1}
 
 
-def _uncalled(
-    tables: Tables, ran: Set[str], makers: Mapping[str, FunctionRef], *, compiled: bool
+def _together(
+    tables: Tables, waiting: Sequence[CompiledFunction], makers: Mapping[str, FunctionRef]
 ) -> list[tuple[FunctionRef | None, list[CompiledFunction]]]:
-    """The functions of regions that never ran, as certain or likely as can be.
-
-    Together those that one program makes, and those of one file that none does.
-    """
+    """Functions that never ran: together those that one program makes, and of one file that none does."""
     found: dict[tuple[FunctionRef | None, str], list[CompiledFunction]] = {}
-    for hot in tables.regions.hot:
-        sure = not hot.guessed and hot.confidence <= Confidence.LIKELY
-        if hot.compiled == compiled and sure and ran.isdisjoint((hot.function.id, hot.unit)):
-            maker = makers.get(hot.function.id, _around(tables.project, hot.function)) if compiled else None
-            place = (None, hot.function.path) if maker is None else (maker, "")
-            found.setdefault(place, []).append(hot)
+    for hot in waiting:
+        around = _around(tables.project, hot.function)
+        maker = makers.get(hot.function.id, around) if hot.compiled else None
+        place = (None, hot.function.path) if maker is None else (maker, "")
+        found.setdefault(place, []).append(hot)
     return [(maker, unseen) for (maker, _), unseen in found.items()]
 
 
@@ -438,10 +460,12 @@ def _presume(
         _ended(stage, partial(_make, stage, maker, unseen))
     stage.presumed_from, stage.presuming = (len(stage.recompiles), len(stage.skipped)), True
     wrapped = {stage.unit_of(one.target): one for one in reversed(stage.wrapped)}
-    spent, stage.steps = stage.steps, 0
+    spent = stage.steps
     for hot in unseen:
+        stage.steps = 0  # one that does not end leaves the others theirs
         _ended(stage, partial(_call_unseen, stage, tables, hot, wrapped.get(hot.function.id)))
-    stage.steps += spent
+        spent += stage.steps
+    stage.steps = spent
 
 
 def _make(stage: Runner, maker: FunctionRef, unseen: Sequence[CompiledFunction]) -> None:

@@ -606,6 +606,9 @@ class Library(CompiledCalls):
                 if name == "setdefault":
                     self.put(items, key, default)
                 return default
+            case "get" if arguments and items.keys() <= {UNKNOWN}:  # by a key that is not known
+                self.absent(items, "item", UNKNOWN, present=UNKNOWN in items)
+                return UNKNOWN if items else default
             case "update" if isinstance(items, Counts):
                 self._count(items, arguments, keywords)
                 return None

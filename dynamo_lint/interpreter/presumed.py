@@ -26,6 +26,10 @@ from dynamo_lint.values.model import Context, Instance
 
 _DEEPEST = 3
 """Objects that are made to make others."""
+_LONG = 20_000
+"""Steps of calls after which those are not repeated that show nothing new."""
+_ENOUGH = 2
+"""Calls in a row that show nothing new."""
 
 
 class Presumed(Calls):
@@ -49,15 +53,22 @@ class Presumed(Calls):
     def call_presumed(
         self, target: Wrapper, where: FunctionRef, receiver: ClassRef | None, times: int
     ) -> None:
-        """Call what is compiled some times: as it was called last, or with new tensors each time."""
+        """Call what is compiled some times: as it was called last, or with new tensors each time.
+
+        What takes long is called until two calls in a row have run what was compiled before.
+        """
         site, last = target.call.site, self.given.get(self.unit_of(target.target))
         arguments, made = last or ([], self.presumed_arguments(where, receiver, site))
-        fresh = last is None
+        fresh, alike = last is None, 0
         for _ in range(times):
             keywords = {
                 name: Tensor() if fresh and isinstance(one, Tensor) else one for name, one in made.items()
             }
+            before = len(self.recompiles)
             self.invoke(target, arguments, keywords, site)
+            alike = alike + 1 if len(self.recompiles) == before else 0
+            if alike >= _ENOUGH and self.steps > _LONG:
+                return
 
     def compiled_at(self, where: FunctionRef, receiver: ClassRef | None, site: Site) -> Wrapper | None:
         """Return a compiled function with an object as its own constructor makes it; None if none can be."""
@@ -100,7 +111,11 @@ class Presumed(Calls):
         if receiver is None:
             return self.of_symbol(where)
         made = self.object_of(receiver, site)
-        if not isinstance(made, Object) or self.project.is_module(receiver):
+        if not isinstance(made, Object):
+            return made
+        runs = self.forward_of(made)
+        called = isinstance(runs, Closure) and runs.where == where
+        if called and self.project.is_module(receiver):
             return made
         return Closure(where, self.file(where.path), made)
 

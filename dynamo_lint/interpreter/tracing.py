@@ -532,6 +532,11 @@ class Tracing(Stage):
                     self.wrote(container, LENGTH, UNKNOWN)
                 container[key] = held
                 self.wrote(container, key, value)
+            case dict() if key is UNKNOWN and not container:  # whichever it is, the dict is empty no longer
+                self.length(container)
+                self.wrote(container, LENGTH, UNKNOWN)
+                container[UNKNOWN] = UNKNOWN
+                self.wrote(container, UNKNOWN, UNKNOWN)
             case Method(Object() as owner, "__dict__") if isinstance(key, str):
                 self.assign(owner, key, self.named(value), self.current)
 

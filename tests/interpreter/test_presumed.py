@@ -232,3 +232,192 @@ for number in range(12):
 def test_a_change_behind_many_calls_that_change_nothing_is_seen(tmp_path: Path) -> None:
     findings = linted(tmp_path, REPEATED).findings
     assert [(one.code, one.effect) for one in findings] == [("DYN102", "once")]
+
+
+def changes(folder: Path, program: str) -> list[tuple[str, str, str, str]]:
+    """What is said about state that compiled code changes: code, severity, effect and subject."""
+    findings = linted(folder, program).findings
+    return [(one.code, one.severity, one.effect, one.subject) for one in findings]
+
+
+ONE_OF_MANY = (
+    """\
+import torch
+from torch import nn
+
+
+class Part(nn.Module):
+    pass
+
+
+class First(Part):
+    def __init__(self):
+        super().__init__()
+        self.width = None
+
+    def forward(self, x):
+        if self.width is None:
+            self.width = x.shape[-1]
+        return x
+
+"""
+    + "".join(
+        f"""
+class Other{number}(Part):
+    def forward(self, x):
+        return x + {number}
+
+"""
+        for number in range(16)
+    )
+    + """
+KINDS = {"first": First, """
+    + ", ".join(f'"{number}": Other{number}' for number in range(16))
+    + """}
+
+
+class Model(nn.Module):
+    def __init__(self, names):
+        super().__init__()
+        self.parts = nn.ModuleList(KINDS[name]() for name in names)
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x
+
+
+def build(names):
+    return torch.compile(Model(names))
+"""
+)
+
+
+def test_one_of_many_parts_that_a_configuration_picks_is_called_by_itself(tmp_path: Path) -> None:
+    assert changes(tmp_path, ONE_OF_MANY) == [("DYN104", "note", "once", "First.width")]
+
+
+OTHER_METHOD = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.begun = False
+
+    def forward(self, x):
+        return x
+
+    @torch.compile
+    def decode(self, x: torch.Tensor):
+        if not self.begun:
+            self.begun = True
+        return x + 1
+"""
+
+
+def test_a_method_is_called_and_not_the_forward_of_its_module(tmp_path: Path) -> None:
+    assert changes(tmp_path, OTHER_METHOD) == [("DYN104", "note", "once", "Model.begun")]
+
+
+SWITCHED_OFF = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, counting):
+        super().__init__()
+        self.counting, self.begun = counting, False
+
+    def forward(self, x):
+        if self.counting:
+            x = self.counted(x)
+        return x
+
+    def counted(self, x: torch.Tensor):
+        if not self.begun:
+            self.begun = True
+        return x + 1
+
+
+def build():
+    return torch.compile(Model(False))
+"""
+
+
+def test_a_part_that_is_switched_off_is_not_called(tmp_path: Path) -> None:
+    assert changes(tmp_path, SWITCHED_OFF) == []
+
+
+UNKNOWN_KEYS = """\
+import inspect
+
+import torch
+from torch import nn
+
+
+class Wrapped(nn.Module):
+    def __init__(self, model, methods):
+        super().__init__()
+        self.model, self.methods, self.signatures = model, methods, {}
+
+    def forward(self, features):
+        name = self.methods[features.get("kind", "text")]
+        method = getattr(self.model, name)
+        named = self.signatures.get(name)
+        if named is None:
+            named = set(inspect.signature(method).parameters)
+            self.signatures[name] = named
+        return method(**{key: value for key, value in features.items() if key in named})
+
+
+def build(model, methods):
+    return torch.compile(Wrapped(model, methods))
+"""
+
+
+def test_a_cache_is_filled_also_under_a_key_that_is_not_known(tmp_path: Path) -> None:
+    found = [one for one in changes(tmp_path, UNKNOWN_KEYS) if one[0] == "DYN105"]
+    assert [one[1:3] for one in found] == [("note", "once")]
+
+
+LONG = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(8))
+
+    def scaled(self, x, number):
+        return x * number + number * number - number
+
+    def forward(self, x):
+        for number in range(900):
+            for layer in self.layers:
+                x = self.scaled(layer(x), number)
+        return x
+
+
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def forward(self, x):
+        self.n += 1
+        return x * self.n
+
+
+def build():
+    return torch.compile(Model()), torch.compile(Small())
+"""
+
+
+def test_what_is_called_behind_calls_that_do_not_end_has_steps_of_its_own(tmp_path: Path) -> None:
+    assert ("DYN101", "error", "storm", "Small.n") in changes(tmp_path, LONG)
