@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TypeVar
 
 from dynamo_lint.index import ir
+from dynamo_lint.interpreter.guards import COMPILED_ATTRIBUTE, PARTIAL_METHOD, Trace
 from dynamo_lint.interpreter.model import (
     COUNT,
     LONGEST,
@@ -37,8 +38,10 @@ from dynamo_lint.interpreter.model import (
     Method,
     Object,
     Partial,
+    PartialMethod,
     Site,
     Size,
+    Source,
     Sourced,
     Static,
     Tensor,
@@ -460,6 +463,8 @@ class Expressions(Tracing):
             case External("os.environ"):  # a variable that nobody has set is missing
                 names = [name.removeprefix("os.environ.") for name in self.settings]
                 return [name for name, full in zip(names, self.settings, strict=True) if name != full]
+            case Method(FileValue(path), "__dict__"):
+                return [*self.file(path).names]
             case Method(Object() as owner, "__dict__") if owner.complete:
                 return [name for name in owner.attributes if not self._is_registered(owner, name)]
         return self.use(container)
@@ -578,6 +583,8 @@ class Expressions(Tracing):
                 value = items
             case Method(Tensor(), "shape") if isinstance(index, int):
                 return Size(SOME)
+            case Method(FileValue() as file, "__dict__") if isinstance(index, str):
+                return self.filed(file, index, self.current)
             case Method(Object(attributes=attributes) as owner, "__dict__"):
                 held = attributes.get(index, UNKNOWN) if isinstance(index, str) else UNKNOWN
                 unguarded = held is UNKNOWN or self.has("unused-numbers-are-not-guarded")
@@ -786,6 +793,10 @@ class Expressions(Tracing):
                 return Unwrapped(target, call)
             case Wrapper() if name in ("forward", "__call__"):
                 return owner
+            case Wrapper(Closure() as target) if name in owner.attributes:
+                if self.trace is not None and name not in target.attributes:
+                    self.leave_for_good(self.trace, COMPILED_ATTRIBUTE)
+                return owner.attributes[name]
             case Wrapper(target) | Unwrapped(target):
                 return self.attribute(target, name, site)
             case Object():
@@ -823,6 +834,13 @@ class Expressions(Tracing):
             case Tensor() if name in {"T", "mT", "data", "real", "grad"}:
                 return self.tracked(Tensor(), [owner])
         return Method(owner, name)
+
+    def filed(self, file: FileValue, name: str, site: Site) -> object:
+        """The value of a name in the `globals()` of a file: compiled code gets that dict from the outside."""
+        names = self.file(file.path).names
+        if self.trace is None or name not in names:
+            return self.attribute(file, name, site)
+        return self.sourced(names[name], Source("global", f"{file.path}::{name}"))
 
     def _of_object(self, owner: Object, name: str, site: Site) -> object:
         if name in owner.attributes:
@@ -914,7 +932,11 @@ class Expressions(Tracing):
         """A method as it is written, without its decorators."""
         home = self.file(where.path)
         defaults = self.defaults_of.get(where, {})
-        return Closure(where, home, receiver, disabled=where in self.disabled, defaults=defaults)
+        made = Closure(where, home, receiver, disabled=where in self.disabled, defaults=defaults)
+        above = self.source_of(receiver) if defaults else None
+        if above is not None and self.trace is not None:
+            self.trace.sources[id(made)] = (made, above.then("method", where))  # which leads to the defaults
+        return made
 
     def method(self, where: FunctionRef, receiver: Object | ClassObject | None) -> object:
         """A method as its decorators leave it: compiled, or inside a context manager."""
@@ -958,9 +980,27 @@ class Expressions(Tracing):
             return self.read(owner, "attribute", name, found.function)
         if isinstance(found, Closure) and isinstance(owner, Object) and found.receiver is None:
             return found.bound(owner)
+        if isinstance(found, PartialMethod) and isinstance(owner, Object):
+            return self._bound_partial(found.partial, owner)
         if found is MISSING:
             return UNKNOWN
         return found if isinstance(owner, Object) else self.read(owner, "attribute", name, found)
+
+    def _bound_partial(self, partial: Partial, owner: Object) -> Partial:
+        """The method that `functools.partialmethod` makes."""
+        if self.trace is not None:
+            self.leave_for_good(self.trace, PARTIAL_METHOD)
+        function = partial.function
+        bound = function.bound(owner) if isinstance(function, Closure) else function
+        return replace(partial, function=bound)
+
+    def leave_for_good(self, trace: Trace, kind: str) -> None:
+        """Notice what makes Dynamo give up the innermost frame, and compile what that calls."""
+        self.breaking(trace, "DYN411", self.current, kind)
+        frame = trace.frames[-1]
+        frame.held += 1
+        self.split()
+        frame.held -= 1
 
     def _looked_up(self, owner: Object, name: str, found: object) -> None:
         """Dynamo guards that an instance has no such attribute itself, and not what its class has."""

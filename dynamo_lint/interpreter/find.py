@@ -261,6 +261,7 @@ def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
         skipped=tuple(filter(_changes_itself, stage.skipped[stage.presumed_from[1] :])),
         calls=Counter(one.unit for one in stage.met),
         cuts=tuple(stage.exhausted),
+        breaks=tuple(replace(one, doubt=one.doubt or unsure) for one in stage.breaks.values() if one.kind),
         weakened=True,
         ran=frozenset((where.id, line) for where, line in stage.ran),
         presumed=True,
@@ -283,6 +284,7 @@ def _interpreted(
 ) -> Runner:
     """A program that has run, again as long as it shows where Dynamo cuts frames otherwise than was known."""
     splits = Splits(known.breaking, {*tables.eager})
+    left: dict[tuple[str, int], GraphBreak] = {}
     steps = 0
     for _ in range(_PASSES):
         size = splits.size
@@ -298,9 +300,10 @@ def _interpreted(
         )
         start(stage)
         steps += stage.steps
+        left = stage.left | left
         if splits.size == size or steps > _STEPS:
             break
-    stage.steps = steps
+    stage.steps, stage.breaks = steps, left | stage.breaks
     return stage
 
 

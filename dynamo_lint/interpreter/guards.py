@@ -502,6 +502,11 @@ class Recompile:
         )
 
 
+FUNCTION_ATTRIBUTE = "attribute of a function"
+PARTIAL_METHOD = "partial method"
+COMPILED_ATTRIBUTE = "attribute of a compiled function"
+
+
 @dataclass(frozen=True, slots=True)
 class GraphBreak:
     """A line of compiled code at which the graph of a call ends."""
@@ -514,6 +519,8 @@ class GraphBreak:
     """Identity of what is compiled; empty where the break comes before it, at the compile site."""
     doubt: bool
     compile: CompileCall
+    kind: str = ""
+    """What it is among the lines that the rule is about, if its code does not say it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,8 @@ class Stage(ABC):
     """By file and line of a mark, the layer that fixes the size."""
     breaks: dict[tuple[str, int], GraphBreak] = field(default_factory=dict)
     """By file and line, where graphs end."""
+    left: dict[tuple[str, int], GraphBreak] = field(default_factory=dict)
+    """Those of them that a later run may not meet: they are in frames that Dynamo leaves."""
     unended: bool = False
     """Some loop has not been run to its end."""
     cuts: dict[tuple[str, int], Cut] = field(default_factory=dict)

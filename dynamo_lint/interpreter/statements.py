@@ -10,7 +10,7 @@ from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.interpreter.expressions import OPERATORS, ROUNDS, bounds, comparison
-from dynamo_lint.interpreter.guards import LENGTH
+from dynamo_lint.interpreter.guards import FUNCTION_ATTRIBUTE, LENGTH
 from dynamo_lint.interpreter.library import EXIT_STACK, is_setting, spelled
 from dynamo_lint.interpreter.model import (
     LONGEST,
@@ -274,12 +274,16 @@ class Runner(Presumed):
                 self._redefault(owner, value, site)
             case Closure():
                 kept = self.kept(value)
-                if self.source_of(owner) is not None:
-                    self.split()  # Dynamo sets attributes of no function from before the call
+                met = self.source_of(owner) is not None and not self.has("attributes-of-functions-are-set")
+                if self.trace is not None and met:
+                    self.breaking(self.trace, "DYN411", self.current, FUNCTION_ATTRIBUTE)
+                    self.split()
                 owner.attributes[name] = kept
                 self.wrote(owner, name, value, site)
             case Unwrapped() if name == "forward":
                 owner.changed = True
+            case Wrapper(target=Closure()):
+                owner.attributes[name] = self.kept(value)
             case Wrapper(target=Object() as target) | Unwrapped(target=Object() as target):
                 self.assign(target, name, value, site)
 
@@ -406,6 +410,7 @@ class Runner(Presumed):
             match statement:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     method = self._defined(statement, frame)
+                    body.names[statement.name] = self.code(method, None) if method is not None else UNKNOWN
                     if method is not None and (statement.args.defaults or statement.args.kw_defaults):
                         self.defaults_of[method] = self.defaults(statement.args, body)
                     if method is not None and statement.decorator_list:

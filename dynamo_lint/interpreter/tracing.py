@@ -33,6 +33,7 @@ from dynamo_lint.interpreter.model import (
     Closure,
     Elements,
     External,
+    FileValue,
     Frame,
     Member,
     Method,
@@ -49,7 +50,7 @@ from dynamo_lint.interpreter.model import (
     is_small,
 )
 from dynamo_lint.interpreter.stage import UNSPEC_INT, Stage
-from dynamo_lint.program.refs import ClassRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.state.model import Key
 
 MEASURES: Mapping[str, Callable[[object], object]] = {
@@ -64,6 +65,8 @@ MEASURES: Mapping[str, Callable[[object], object]] = {
 }
 GIVEN = frozenset({"argument", "local"})
 """The roots of what a compiled function, or the rest of one, is called with."""
+HIDDEN = "globals()"
+"""Before a name that compiled code has changed in the dict of a file, which Dynamo does not see."""
 _DEEPEST = 6
 _PARTED = (Sourced, tuple, list, slice)
 _HELD = frozenset({"attribute", "own", "item"})
@@ -190,9 +193,11 @@ class Tracing(Stage):
             self.breaking(self.trace, code, site or self.current)
             self.split()
 
-    def breaking(self, trace: Trace, code: str, site: Site) -> None:
+    def breaking(self, trace: Trace, code: str, site: Site, kind: str = "") -> None:
         """Note that a graph ends at a site."""
-        made = GraphBreak(code, site, trace.called, trace.cache.unit, self.doubt > 0, trace.compile)
+        made = GraphBreak(code, site, trace.called, trace.cache.unit, self.doubt > 0, trace.compile, kind)
+        if kind and not trace.ended:
+            self.left.setdefault(site.place, made)
         before = self.breaks.get(site.place)
         if before is None or before.doubt:
             self.breaks[site.place] = made
@@ -217,6 +222,7 @@ class Tracing(Stage):
         if isinstance(assigned, Sourced) and assigned.operations:
             return assigned
         if around.where.key == MODULE_KEY:
+            value = written.get((id(around), (HIDDEN, name)), value)
             return self.sourced(value, Source("global", f"{around.where.path}::{name}", static=True))
         above = self.source_of(around)
         if above is None or (id(around), name) in written:
@@ -514,6 +520,12 @@ class Tracing(Stage):
                     self.wrote(container, LENGTH, UNKNOWN)
                 container[key] = held
                 self.wrote(container, key, value)
+            case Method(FileValue(path), "__dict__") if isinstance(key, str):
+                home = self.file(path)
+                if self.trace is not None:  # which goes on with what the name stood for
+                    self.trace.written.setdefault((id(home), (HIDDEN, key)), home.names.get(key, MISSING))
+                home.names[key] = self.use_raw(held)
+                self.wrote(home, key, value)
             case Method(Object() as owner, "__dict__") if isinstance(key, str):
                 self.assign(owner, key, self.named(value), self.current)
 
@@ -547,11 +559,12 @@ class Tracing(Stage):
         for count in range(len(source.steps) - 1, -1, -1):
             step, key = source.steps[count]
             holder = self.resolve(Source(source.root, source.name, source.steps[:count]), target, names)
-            path = (f"[{key!r}]" if step == "item" else f".{key}") + path
+            called = key.name if isinstance(key, FunctionRef) else key
+            path = (f"[{key!r}]" if step == "item" else f".{called}") + path
             match holder:
                 case Object(ClassRef() as ref) | ClassObject(ref) if step in _HELD:
                     found.append(Key(ref, path.removeprefix(".")))
-                case Closure(where) if step == "attribute":
+                case Closure(where) if step in {"attribute", "default"}:
                     found.append(Key(ClassRef(*where[:2]), path.removeprefix(".")))
                 case _ if step == "cell" and (home := home_of(holder, str(key))) is not None:
                     found.append(Key(ClassRef(*home.where[:2]), path.removeprefix(".")))
@@ -577,6 +590,8 @@ class Tracing(Stage):
                 return found.function if isinstance(found, Static) else found
             case "attribute", Closure(attributes=attributes):
                 return attributes.get(str(key), MISSING)
+            case "method", Object() if isinstance(key, FunctionRef):
+                return self.code(key, value)
             case "default", Closure(defaults=defaults):
                 return defaults.get(str(key), MISSING)
             case "item", list() | tuple() if isinstance(key, int):
@@ -602,6 +617,10 @@ class Tracing(Stage):
             case "target", Wrapper(target=target):
                 return target
         return UNKNOWN if value is UNKNOWN or isinstance(value, Method) else MISSING
+
+    @abstractmethod
+    def code(self, where: FunctionRef, receiver: Object | ClassObject | None) -> Closure:
+        """A method as it is written, without its decorators."""
 
     @abstractmethod
     def peek(self, owner: Object | ClassObject, name: str) -> object:

@@ -15,6 +15,7 @@ from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.interpreter.find import runs
+from dynamo_lint.interpreter.guards import COMPILED_ATTRIBUTE, FUNCTION_ATTRIBUTE, PARTIAL_METHOD
 from dynamo_lint.interpreter.model import Met
 from dynamo_lint.models.drivers import NAMES
 from dynamo_lint.program.refs import Confidence, ExternalSymbol, FunctionRef, Node
@@ -51,6 +52,13 @@ _DOES = {
     "DYN408": "changes whether a tensor requires a gradient",
     "DYN411": "calls a method of an optimizer or of a schedule that Dynamo skips",
 }
+_DOES_BY_KIND = {
+    FUNCTION_ATTRIBUTE: "sets an attribute of a function, which Dynamo leaves to Python",
+    COMPILED_ATTRIBUTE: "asks a compiled function for an attribute that the function behind it does not have",
+    PARTIAL_METHOD: "looks up a `functools.partialmethod`, which Dynamo does not trace",
+}
+_EAGER_KINDS = frozenset({COMPILED_ATTRIBUTE})
+"""Where Dynamo gives up the whole function."""
 _WRAPPED = "compiles a step that a schedule has wrapped in a function which Dynamo skips"
 
 
@@ -89,15 +97,20 @@ def _met(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iter
             fails = one.compile.keyword("fullgraph") is True
             where = f" in the compiled `{unit_name(one.target)}`" if one.target else ""
             why = f", {wording.why}" if wording.why else ""
-            does = _DOES[one.code] if one.target else _WRAPPED
+            effect = "eager" if one.kind in _EAGER_KINDS else "break"
+            does = (_DOES_BY_KIND.get(one.kind) or _DOES[one.code]) if one.target else _WRAPPED
             claim = Claim(
                 message=f"`{text}`{where} {does}{why}",
-                cost=_FAILS if fails else _COSTS["break"],
-                effect="break",
+                cost=_FAILS if fails else _COSTS[effect],
+                effect=effect,
                 subject=text,
                 advice=wording.advice if one.target else "leave it: the step behind it is compiled by itself",
                 step=does,
-                severity="note" if one.doubt or not one.target else "error" if fails else "warning",
+                severity="note"
+                if one.doubt or not one.target
+                else "error"
+                if fails or effect == "eager"
+                else "warning",
             )
             met = Met("break", one.site, one.called, one.target, one.doubt, one.compile, tried=run.tried)
             yield stated(rule, tables, context, one.site, claim, met)

@@ -431,6 +431,26 @@ def drive():
     return torch.compile(Model()), [(X,)]
 
 
+# %% a default list of a layer within another
+class Recording(nn.Module):
+    def forward(self, x, seen=[]):  # noqa: B006
+        seen.append(1)  # expect: DYN105 storm
+        return x * len(seen)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.recording = Recording()
+
+    def forward(self, x):
+        return self.recording(x) + 1
+
+
+def drive():
+    return torch.compile(Net()), [(X,)]
+
+
 # %% a cache keyed by shape in a default dict
 class Model(nn.Module):
     def __init__(self):
