@@ -540,6 +540,8 @@ class Expressions(Tracing):
 
     def _Subscript(self, node: ast.Subscript, frame: Frame) -> object:
         value, index = self.value(node.value, frame), self.value(node.slice, frame)
+        if value == External("sys.modules") and self.trace is None and _is_own_name(node.slice):
+            return FileValue(frame.where.path)
         parts = index if isinstance(index, tuple) else (index,)
         if isinstance(value, Tensor) and any(map(is_mask, parts)):
             self.leaves_graph("DYN404", "capture_dynamic_output_shape_ops", Site(frame.where, node))
@@ -933,10 +935,14 @@ class Expressions(Tracing):
         home = self.file(where.path)
         defaults = self.defaults_of.get(where, {})
         made = Closure(where, home, receiver, disabled=where in self.disabled, defaults=defaults)
-        above = self.source_of(receiver) if defaults else None
-        if above is not None and self.trace is not None:
-            self.trace.sources[id(made)] = (made, above.then("method", where))  # which leads to the defaults
+        self._has_source(made, receiver)
         return made
+
+    def _has_source(self, method: Closure, owner: Object | ClassObject | None) -> None:
+        """Note the way to a method, by which Dynamo reaches its defaults."""
+        above = self.source_of(owner) if method.defaults else None
+        if above is not None and self.trace is not None:
+            self.trace.sources[id(method)] = (method, above.then("method", method.where))
 
     def method(self, where: FunctionRef, receiver: Object | ClassObject | None) -> object:
         """A method as its decorators leave it: compiled, or inside a context manager."""
@@ -975,7 +981,10 @@ class Expressions(Tracing):
                 receiver = own if isinstance(own, ClassObject) else None
             elif kind == "classmethod":
                 receiver = owner
-            return self.method(method, None if kind == "staticmethod" else receiver)
+            made = self.method(method, None if kind == "staticmethod" else receiver)
+            if kind == "staticmethod" and isinstance(made, Closure):
+                self._has_source(made, owner)
+            return made
         if isinstance(found, Static):
             return self.read(owner, "attribute", name, found.function)
         if isinstance(found, Closure) and isinstance(owner, Object) and found.receiver is None:
@@ -1026,6 +1035,11 @@ def _filed(key: object, items: dict[object, object]) -> object:
     if is_key(key):
         return key
     return id(key) if isinstance(key, Object | Closure) else unknown_key(items)
+
+
+def _is_own_name(node: ast.expr) -> bool:
+    """`__name__`, as in `sys.modules[__name__]`."""
+    return isinstance(node, ast.Name) and node.id == "__name__"
 
 
 def _inside(frame: Frame) -> Frame:

@@ -590,7 +590,7 @@ class Tracing(Stage):
                 return found.function if isinstance(found, Static) else found
             case "attribute", Closure(attributes=attributes):
                 return attributes.get(str(key), MISSING)
-            case "method", Object() if isinstance(key, FunctionRef):
+            case "method", Object() | ClassObject() if isinstance(key, FunctionRef):
                 return self.code(key, value)
             case "default", Closure(defaults=defaults):
                 return defaults.get(str(key), MISSING)

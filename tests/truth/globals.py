@@ -599,6 +599,23 @@ def drive():
         yield step(X)
 
 
+# %% a global that the driver sets on its module
+import sys
+
+FACTOR = 3
+
+
+def forward(x):
+    return x * FACTOR
+
+
+def drive():
+    step, here = torch.compile(forward), sys.modules[__name__]
+    for number in range(12):
+        setattr(here, "FACTOR", number)  # expect: DYN102 storm  # noqa: B010
+        yield step(X)
+
+
 # %% a global filled in on the first call
 TABLE = None
 
