@@ -14,6 +14,7 @@ from dynamo_lint.interpreter.guards import Trace
 from dynamo_lint.interpreter.library import SPECIAL, Library, owner_of
 from dynamo_lint.interpreter.model import (
     MISSING,
+    PLAIN,
     UNKNOWN,
     Begun,
     ClassObject,
@@ -42,6 +43,7 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.interpreter.settled import Settled, anew, eager_key, identity, is_settled
 from dynamo_lint.interpreter.stage import DEEPEST, RECURSION, SKIPS
+from dynamo_lint.interpreter.tracing import home_of
 from dynamo_lint.models.drivers import MODULES, NAMES, OPTIMIZERS
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
@@ -223,7 +225,7 @@ class Calls(Library):
             return self.value(closure.body.body, frame)
         hidden = closure.disabled or closure.operator
         under = self.under if self.trace is None and not hidden else None
-        if under is not None and self._is_frame(closure, under):
+        if under is not None and self._is_frame(closure, under, arguments, keywords):
             return self.call_compiled(closure, under, arguments, keywords, site or self.current)
         edge = self.current.where, self.current.node.lineno, closure.where
         trace = self.trace
@@ -321,11 +323,59 @@ class Calls(Library):
         self.give_up(self.current, "an exception that nothing catches")
         return UNKNOWN
 
-    def _is_frame(self, closure: Closure, call: CompileCall) -> bool:
-        """Whether Dynamo compiles the call of a function that stands in a frame which it has left."""
+    def _is_frame(
+        self, closure: Closure, call: CompileCall, arguments: list[object], keywords: dict[str, object]
+    ) -> bool:
+        """Whether Dynamo compiles the call of a function that stands in a frame which it has left.
+
+        It looks at each function once, and never again at one that had no tensor then: `has_tensor_in_frame`
+        in torch/_dynamo/convert_frame.py.
+        """
         if self.splits.lost.get(closure.where) == 0 or self.bodies.is_generator(closure.where):
             return False
-        return not self.cache_of(closure, call).left
+        cache = self.cache_of(closure, call)
+        if not (cache.left or cache.entries):
+            given = (*arguments, *keywords.values(), *closure.defaults.values(), closure.receiver)
+            cache.left = not (self._may_hold_tensor(*given) or self._names_torch(closure))
+        return not cache.left
+
+    def _may_hold_tensor(self, *values: object) -> bool:
+        """Whether Dynamo may find a tensor or a module in some values: it looks into containers alone."""
+        pending, looked_at = [*values], set[int]()
+        while pending:
+            one = pending.pop()
+            if not isinstance(one, list | tuple | dict):
+                if self._is_of_torch(one):
+                    return True
+            elif id(one) not in looked_at:
+                self.step()
+                looked_at.add(id(one))
+                pending += one.values() if isinstance(one, dict) else one
+        return False
+
+    def _is_of_torch(self, value: object) -> bool:
+        """Whether a value may be a tensor, a module or an optimizer, whose step runs in a frame of torch."""
+        match value:
+            case Object(ClassRef() as ref):
+                of_torch = any(base.startswith(OPTIMIZERS) for base in self.project.external_bases(ref))
+                return self.is_module(value) or of_torch or self.assigned(ref, "_fields") is not MISSING
+            case Wrapper(target):
+                return not isinstance(target, Closure)
+        return not isinstance(value, (*PLAIN, Closure, Partial, Member))
+
+    def _names_torch(self, closure: Closure) -> bool:
+        """Whether a function names torch, or has a tensor around it."""
+        inside = Frame(closure.where, outer=closure.outer)
+        for name in self.bodies.mentions(closure.where).read:
+            home = home_of(closure, name)
+            if home is not None and home.where.key != ir.MODULE_KEY:
+                if self._may_hold_tensor(home.names[name]):
+                    return True
+                continue
+            held = self.lookup(name, inside)
+            if isinstance(held, External) and held.dotted.partition(".")[0] in NAMES["traced_packages"]:
+                return True
+        return False
 
     def apart(
         self,

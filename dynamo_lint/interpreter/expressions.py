@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TypeVar
 
 from dynamo_lint.index import ir
+from dynamo_lint.interpreter.guards import Trace
 from dynamo_lint.interpreter.model import (
     COUNT,
     LONGEST,
@@ -37,8 +38,10 @@ from dynamo_lint.interpreter.model import (
     Method,
     Object,
     Partial,
+    PartialMethod,
     Site,
     Size,
+    Source,
     Sourced,
     Static,
     Tensor,
@@ -471,6 +474,8 @@ class Expressions(Tracing):
             case External("os.environ"):  # a variable that nobody has set is missing
                 names = [name.removeprefix("os.environ.") for name in self.settings]
                 return [name for name, full in zip(names, self.settings, strict=True) if name != full]
+            case Method(FileValue(path), "__dict__"):
+                return [*self.file(path).names]
             case Method(Object() as owner, "__dict__") if owner.complete:
                 return [name for name in owner.attributes if not self._is_registered(owner, name)]
         return self.use(container)
@@ -559,6 +564,8 @@ class Expressions(Tracing):
 
     def _Subscript(self, node: ast.Subscript, frame: Frame) -> object:
         value, index = self.value(node.value, frame), self.value(node.slice, frame)
+        if value == External("sys.modules") and self.trace is None and _is_own_name(node.slice):
+            return FileValue(frame.where.path)
         parts = index if isinstance(index, tuple) else (index,)
         if isinstance(value, Tensor) and any(map(is_mask, parts)):
             self.leaves_graph("DYN404", "capture_dynamic_output_shape_ops", Site(frame.where, node))
@@ -602,6 +609,8 @@ class Expressions(Tracing):
                 value = items
             case Method(Tensor(), "shape") if isinstance(index, int):
                 return Size(SOME)
+            case Method(FileValue() as file, "__dict__") if isinstance(index, str):
+                return self.filed(file, index, self.current)
             case Method(Object(attributes=attributes) as owner, "__dict__"):
                 held = attributes.get(index, UNKNOWN) if isinstance(index, str) else UNKNOWN
                 unguarded = held is UNKNOWN or self.has("unused-numbers-are-not-guarded")
@@ -810,6 +819,10 @@ class Expressions(Tracing):
                 return Unwrapped(target, call)
             case Wrapper() if name in ("forward", "__call__"):
                 return owner
+            case Wrapper(Closure() as target) if name in owner.attributes:
+                if self.trace is not None and name not in target.attributes:
+                    self.leave_for_good(self.trace, "attribute of a compiled function")
+                return owner.attributes[name]
             case Wrapper(target) | Unwrapped(target):
                 return self.attribute(target, name, site)
             case Object():
@@ -847,6 +860,13 @@ class Expressions(Tracing):
             case Tensor() if name in {"T", "mT", "data", "real", "grad"}:
                 return self.tracked(Tensor(), [owner])
         return Method(owner, name)
+
+    def filed(self, file: FileValue, name: str, site: Site) -> object:
+        """The value of a name in the `globals()` of a file: compiled code gets that dict from the outside."""
+        names = self.file(file.path).names
+        if self.trace is None or name not in names:
+            return self.attribute(file, name, site)
+        return self.sourced(names[name], Source("global", f"{file.path}::{name}"))
 
     def _of_object(self, owner: Object, name: str, site: Site) -> object:
         if name in owner.attributes:
@@ -938,7 +958,15 @@ class Expressions(Tracing):
         """A method as it is written, without its decorators."""
         home = self.file(where.path)
         defaults = self.defaults_of.get(where, {})
-        return Closure(where, home, receiver, disabled=where in self.disabled, defaults=defaults)
+        made = Closure(where, home, receiver, disabled=where in self.disabled, defaults=defaults)
+        self._has_source(made, receiver)
+        return made
+
+    def _has_source(self, method: Closure, owner: Object | ClassObject | None) -> None:
+        """Note the way to a method, by which Dynamo reaches its defaults."""
+        above = self.source_of(owner) if method.defaults else None
+        if above is not None and self.trace is not None:
+            self.trace.sources[id(method)] = (method, above.then("method", method.where))
 
     def method(self, where: FunctionRef, receiver: Object | ClassObject | None) -> object:
         """A method as its decorators leave it: compiled, or inside a context manager."""
@@ -977,14 +1005,35 @@ class Expressions(Tracing):
                 receiver = own if isinstance(own, ClassObject) else None
             elif kind == "classmethod":
                 receiver = owner
-            return self.method(method, None if kind == "staticmethod" else receiver)
+            made = self.method(method, None if kind == "staticmethod" else receiver)
+            if kind == "staticmethod" and isinstance(made, Closure):
+                self._has_source(made, owner)
+            return made
         if isinstance(found, Static):
             return self.read(owner, "attribute", name, found.function)
         if isinstance(found, Closure) and isinstance(owner, Object) and found.receiver is None:
             return found.bound(owner)
+        if isinstance(found, PartialMethod) and isinstance(owner, Object):
+            return self._bound_partial(found.partial, owner)
         if found is MISSING:
             return UNKNOWN
         return found if isinstance(owner, Object) else self.read(owner, "attribute", name, found)
+
+    def _bound_partial(self, partial: Partial, owner: Object) -> Partial:
+        """The method that `functools.partialmethod` makes."""
+        if self.trace is not None:
+            self.leave_for_good(self.trace, "partial method")
+        function = partial.function
+        bound = function.bound(owner) if isinstance(function, Closure) else function
+        return replace(partial, function=bound)
+
+    def leave_for_good(self, trace: Trace, kind: str) -> None:
+        """Notice what makes Dynamo give up the innermost frame, and compile what that calls."""
+        self.breaking_as(trace, kind)
+        frame = trace.frames[-1]
+        frame.held += 1
+        self.split()
+        frame.held -= 1
 
     def _looked_up(self, owner: Object, name: str, found: object) -> None:
         """Dynamo guards that an instance has no such attribute itself, and not what its class has."""
@@ -1010,6 +1059,11 @@ def _filed(key: object, items: dict[object, object]) -> object:
     if is_key(key):
         return key
     return id(key) if isinstance(key, Object | Closure) else unknown_key(items)
+
+
+def _is_own_name(node: ast.expr) -> bool:
+    """`__name__`, as in `sys.modules[__name__]`."""
+    return isinstance(node, ast.Name) and node.id == "__name__"
 
 
 def _inside(frame: Frame) -> Frame:

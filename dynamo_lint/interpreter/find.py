@@ -288,6 +288,7 @@ def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
         skipped=tuple(filter(_changes_itself, stage.skipped[stage.presumed_from[1] :])),
         calls=Counter(one.unit for one in stage.met),
         cuts=tuple(stage.exhausted),
+        breaks=tuple(replace(one, doubt=one.doubt or unsure) for one in stage.breaks.values() if one.does),
         weakened=True,
         ran=frozenset((where.id, line) for where, line in stage.ran),
         presumed=True,

@@ -36,6 +36,7 @@ from dynamo_lint.interpreter.model import (
     Defaults,
     Elements,
     External,
+    FileValue,
     FixedSize,
     Fresh,
     Hook,
@@ -46,6 +47,7 @@ from dynamo_lint.interpreter.model import (
     Object,
     Parent,
     Partial,
+    PartialMethod,
     Queue,
     Site,
     Size,
@@ -95,7 +97,18 @@ _CHOOSING: Mapping[str, Callable[[Callable[[object], bool], Iterable[object]], I
 _TAKING_ALL = frozenset({"any", "all", "sum", "min", "max", "list", "tuple", "set", "frozenset", "sorted"})
 """Functions of Python that run through what they are given."""
 _REFLECTION = frozenset(
-    {"isinstance", "callable", "type", "hasattr", "vars", "id", "__setattr__", "setattr", "getattr"}
+    {
+        "isinstance",
+        "callable",
+        "type",
+        "hasattr",
+        "vars",
+        "globals",
+        "id",
+        "__setattr__",
+        "setattr",
+        "getattr",
+    }
 )
 _OF_TEXT = frozenset(name for name in vars(str) if name[0] != "_") - {
     "center",
@@ -232,6 +245,8 @@ class Library(CompiledCalls):
                 return self.inherited(owner, instance, name, arguments, keywords)
             case Object():
                 return self._of_module(receiver, name, arguments, keywords, site)
+            case Method(FileValue() as file, "__dict__"):
+                return self._of_namespace(receiver, file, name, arguments, keywords, site)
             case Method(Object() as inner, "__dict__"):
                 return self._of_attributes(receiver, inner, name, arguments, keywords, site)
             case int() | float() if name in _BY_METHOD and len(arguments) == 1:
@@ -288,6 +303,34 @@ class Library(CompiledCalls):
                 return self.attribute(owner, key, site)
             case "update" | "setdefault" | "pop" | "popitem" | "clear":
                 self.lost([owner], site, f"`__dict__.{name}` of what is not known")
+        return UNKNOWN
+
+    def _of_namespace(
+        self,
+        names: Method,
+        file: FileValue,
+        name: str,
+        arguments: list[object],
+        keywords: dict[str, object],
+        site: Site,
+    ) -> object:
+        """Call a method of the dict that holds the names of a file: `globals().update(…)`."""
+        key, default = (*map(self.use, arguments[:1]), *arguments[1:2], None, None)[:2]
+        match name:
+            case "get" | "setdefault" | "__getitem__" if isinstance(key, str):
+                found = self.filed(file, key, site)
+                if not isinstance(found, Unknown):
+                    return found
+                if name == "setdefault":
+                    self.put(names, key, default)
+                return UNKNOWN if name == "__getitem__" else default
+            case "update" | "__setitem__":
+                given = {key: default} if name == "__setitem__" else key if isinstance(key, dict) else {}
+                for one, value in {**given, **keywords}.items():
+                    self.put(names, one, value)
+                return None
+            case "pop" | "clear" | "popitem":
+                self.give_up(site, "a name of a file is taken away")
         return UNKNOWN
 
     def _of_module(
@@ -1032,6 +1075,8 @@ class Library(CompiledCalls):
             case "contextlib", "suppress":
                 names = (one.dotted.rpartition(".")[2] for one in arguments if isinstance(one, External))
                 return Catcher(frozenset(names), site)
+            case "functools", "partialmethod":
+                return PartialMethod(Partial(first, arguments[1:], keywords))
             case "functools", "partial":
                 return Partial(first, arguments[1:], keywords)
         given = [*arguments, *keywords.values()]
@@ -1078,8 +1123,10 @@ class Library(CompiledCalls):
                 return self.attribute(first, "__class__", site)
             case "hasattr" if len(arguments) == 2 and isinstance(arguments[1], str):
                 return self._has(first, arguments[1])
-            case "vars" if isinstance(first, Object):
+            case "vars" if isinstance(first, Object | FileValue):
                 return Method(first, "__dict__")
+            case "globals":
+                return Method(FileValue(site.where.path), "__dict__")
             case "id" if isinstance(first, Object | Closure | list | dict | Tensor):
                 return id(first)
             case "__setattr__" if len(arguments) == 3 and isinstance(arguments[1], str):

@@ -362,6 +362,8 @@ class Wrapper:
 
     target: object
     call: CompileCall
+    attributes: dict[str, object] = field(default_factory=dict)
+    """What is set on it, if it is a function: the one behind it does not have that."""
 
 
 @dataclass(slots=True, eq=False)
@@ -379,6 +381,13 @@ class Partial:
     function: object
     arguments: list[object]
     keywords: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartialMethod:
+    """`functools.partialmethod(function, …)` on a class."""
+
+    partial: Partial
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -276,12 +276,16 @@ class Runner(Presumed):
                 self._redefault(owner, value, site)
             case Closure():
                 kept = self.kept(value)
-                if self.source_of(owner) is not None:
-                    self.split()  # Dynamo sets attributes of no function from before the call
+                met = self.source_of(owner) is not None and not self.has("attributes-of-functions-are-set")
+                if self.trace is not None and met:
+                    self.breaking_as(self.trace, "attribute of a function")
+                    self.split()
                 owner.attributes[name] = kept
                 self.wrote(owner, name, value, site)
             case Unwrapped() if name == "forward":
                 owner.changed = True
+            case Wrapper(target=Closure()):
+                owner.attributes[name] = self.kept(value)
             case Wrapper(target=Object() as target) | Unwrapped(target=Object() as target):
                 self.assign(target, name, value, site)
 
@@ -408,6 +412,7 @@ class Runner(Presumed):
             match statement:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     method = self._defined(statement, frame)
+                    body.names[statement.name] = self.code(method, None) if method is not None else UNKNOWN
                     if method is not None and (statement.args.defaults or statement.args.kw_defaults):
                         self.defaults_of[method] = self.defaults(statement.args, body)
                     if method is not None and statement.decorator_list:

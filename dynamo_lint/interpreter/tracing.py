@@ -33,6 +33,7 @@ from dynamo_lint.interpreter.model import (
     Closure,
     Elements,
     External,
+    FileValue,
     Frame,
     Member,
     Method,
@@ -50,7 +51,7 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.interpreter.stage import UNSPEC_INT, Stage
 from dynamo_lint.models.graph_breaks import BreakTable, Row, break_table
-from dynamo_lint.program.refs import ClassRef
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.state.model import Key
 
 MEASURES: Mapping[str, Callable[[object], object]] = {
@@ -65,6 +66,8 @@ MEASURES: Mapping[str, Callable[[object], object]] = {
 }
 GIVEN = frozenset({"argument", "local"})
 """The roots of what a compiled function, or the rest of one, is called with."""
+HIDDEN = "globals()"
+"""Before a name that compiled code has changed in the dict of a file, which Dynamo does not see."""
 _DEEPEST = 6
 _PARTED = (Sourced, tuple, list, slice)
 _HELD = frozenset({"attribute", "own", "item"})
@@ -204,11 +207,17 @@ class Tracing(Stage):
         if not captured and table.applies(row, self.captured.get(site.where, frozenset())):
             self.breaking(trace, row.code, site, row.does)
 
-    def breaking(self, trace: Trace, code: str, site: Site, does: str = "") -> None:
-        """Note that a graph ends at a site."""
+    def breaking_as(self, trace: Trace, kind: str) -> None:
+        """Note that a graph ends at the current line, for one of the kinds that the table of breaks names."""
+        row = break_table(self.torch_version).named[kind]
+        self.breaking(trace, row.code, self.current, row.does, lost=row.effect == "eager")
+
+    def breaking(self, trace: Trace, code: str, site: Site, does: str = "", *, lost: bool = False) -> None:
+        """Note that a graph ends at a site; `lost` if Dynamo leaves the frame wherever the site is."""
         if trace.ended:
             return
-        leaves = len(trace.frames) == 1 and trace.frames[0].held > 0 and trace.resumed is None
+        held = len(trace.frames) == 1 and trace.frames[0].held > 0 and trace.resumed is None
+        leaves = held or lost
         unit, doubt = trace.cache.unit, self.doubt > 0
         made = GraphBreak(code, does, site, trace.called, unit, doubt, trace.compile, leaves)
         before = self.breaks.get(site.place)
@@ -235,6 +244,7 @@ class Tracing(Stage):
         if isinstance(assigned, Sourced) and assigned.operations:
             return assigned
         if around.where.key == MODULE_KEY:
+            value = written.get((id(around), (HIDDEN, name)), value)
             return self.sourced(value, Source("global", f"{around.where.path}::{name}", static=True))
         above = self.source_of(around)
         if above is None or (id(around), name) in written:
@@ -537,6 +547,12 @@ class Tracing(Stage):
                 self.wrote(container, LENGTH, UNKNOWN)
                 container[UNKNOWN] = UNKNOWN
                 self.wrote(container, UNKNOWN, UNKNOWN)
+            case Method(FileValue(path), "__dict__") if isinstance(key, str):
+                home = self.file(path)
+                if self.trace is not None:  # which goes on with what the name stood for
+                    self.trace.written.setdefault((id(home), (HIDDEN, key)), home.names.get(key, MISSING))
+                home.names[key] = self.use_raw(held)
+                self.wrote(home, key, value)
             case Method(Object() as owner, "__dict__") if isinstance(key, str):
                 self.assign(owner, key, self.named(value), self.current)
 
@@ -585,11 +601,12 @@ class Tracing(Stage):
         for count in range(len(source.steps) - 1, -1, -1):
             step, key = source.steps[count]
             holder = self.resolve(Source(source.root, source.name, source.steps[:count]), target, names)
-            path = (f"[{key!r}]" if step == "item" else f".{key}") + path
+            called = key.name if isinstance(key, FunctionRef) else key
+            path = (f"[{key!r}]" if step == "item" else f".{called}") + path
             match holder:
                 case Object(ClassRef() as ref) | ClassObject(ref) if step in _HELD:
                     found.append(Key(ref, path.removeprefix(".")))
-                case Closure(where) if step == "attribute":
+                case Closure(where) if step in {"attribute", "default"}:
                     found.append(Key(ClassRef(*where[:2]), path.removeprefix(".")))
                 case _ if step == "cell" and (home := home_of(holder, str(key))) is not None:
                     found.append(Key(ClassRef(*home.where[:2]), path.removeprefix(".")))
@@ -615,6 +632,8 @@ class Tracing(Stage):
                 return found.function if isinstance(found, Static) else found
             case "attribute", Closure(attributes=attributes):
                 return attributes.get(str(key), MISSING)
+            case "method", Object() | ClassObject() if isinstance(key, FunctionRef):
+                return self.code(key, value)
             case "default", Closure(defaults=defaults):
                 return defaults.get(str(key), MISSING)
             case "item", list() | tuple() if isinstance(key, int):
@@ -640,6 +659,10 @@ class Tracing(Stage):
             case "target", Wrapper(target=target):
                 return target
         return UNKNOWN if value is UNKNOWN or isinstance(value, Method) else MISSING
+
+    @abstractmethod
+    def code(self, where: FunctionRef, receiver: Object | ClassObject | None) -> Closure:
+        """A method as it is written, without its decorators."""
 
     @abstractmethod
     def peek(self, owner: Object | ClassObject, name: str) -> object:

@@ -431,6 +431,57 @@ def drive():
     return torch.compile(Model()), [(X,)]
 
 
+# %% a default list of a layer within another
+class Recording(nn.Module):
+    def forward(self, x, seen=[]):  # noqa: B006
+        seen.append(1)  # expect: DYN105 storm
+        return x * len(seen)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.recording = Recording()
+
+    def forward(self, x):
+        return self.recording(x) + 1
+
+
+def drive():
+    return torch.compile(Net()), [(X,)]
+
+
+# %% a default list of a static method
+class Net(nn.Module):
+    @staticmethod
+    def noted(x, seen=[]):  # noqa: B006
+        seen.append(1)  # expect: DYN105 storm
+        return x * len(seen)
+
+    def forward(self, x):
+        return self.noted(x) + 1
+
+
+def drive():
+    return torch.compile(Net()), [(X,)]
+
+
+# %% a default list of a method that is inherited
+class Base(nn.Module):
+    def forward(self, x, seen=[]):  # noqa: B006
+        seen.append(1)  # expect: DYN105 storm
+        return x * len(seen)
+
+
+class Net(Base):
+    def forward(self, x):
+        return super().forward(x) + 1
+
+
+def drive():
+    return torch.compile(Net()), [(X,)]
+
+
 # %% a cache keyed by shape in a default dict
 class Model(nn.Module):
     def __init__(self):

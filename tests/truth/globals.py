@@ -309,7 +309,7 @@ def drive():
 
 # %% a counter on a function
 def forward(x):
-    forward.calls += 1  # expect: DYN106 storm
+    forward.calls += 1  # expect: DYN411 break # expect: DYN106 storm
     return x * 2
 
 
@@ -551,6 +551,69 @@ def drive():
     net = torch.compile(Net(), backend="eager")
     for _ in range(12):
         yield net(X)
+
+
+# %% a global that the driver counts in the dict of its file
+ROUND = 0
+
+
+def forward(x):
+    return x * ROUND
+
+
+def drive():
+    step = torch.compile(forward)
+    for _ in range(12):
+        globals()["ROUND"] += 1  # expect: DYN102 storm
+        yield step(X)
+
+
+# %% a global that the driver sets in the dict of its file
+SCALE = 3
+
+
+def forward(x):
+    return x * SCALE
+
+
+def drive():
+    step = torch.compile(forward)
+    for number in range(12):
+        globals().update(SCALE=number)  # expect: DYN102 storm
+        yield step(X)
+
+
+# %% a global that compiled code looks up in the dict of its file
+LEVEL = 0
+
+
+def forward(x):
+    return x * globals().get("LEVEL", 1)  # expect: DYN411 break
+
+
+def drive():
+    global LEVEL
+    step = torch.compile(forward)
+    for _ in range(12):
+        LEVEL += 1  # expect: DYN102 once note
+        yield step(X)
+
+
+# %% a global that the driver sets on its module
+import sys
+
+FACTOR = 3
+
+
+def forward(x):
+    return x * FACTOR
+
+
+def drive():
+    step, here = torch.compile(forward), sys.modules[__name__]
+    for number in range(12):
+        setattr(here, "FACTOR", number)  # expect: DYN102 storm  # noqa: B010
+        yield step(X)
 
 
 # %% a global filled in on the first call

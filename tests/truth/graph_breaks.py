@@ -4494,6 +4494,93 @@ def drive():
         yield run(X)
 
 
+# %% a count on a function that gets no tensor
+def count():
+    count.calls += 1  # expect: DYN411 break
+    return count.calls
+
+
+count.calls = 0
+
+
+def forward(x):
+    return x * 2 + count()
+
+
+def drive():
+    return torch.compile(forward), [(X,)]
+
+
+# %% a count on a function that gets a tensor
+def counted(x):
+    counted.calls += 1  # expect: DYN411 break # expect: DYN106 storm
+    return x * counted.calls
+
+
+counted.calls = 0
+
+
+def forward(x):
+    return counted(x) + 1
+
+
+def drive():
+    return torch.compile(forward), [(X,)]
+
+
+# %% a count on a function that is compiled itself
+@torch.compile
+def forward(x):
+    forward.calls += 1  # expect: DYN411 eager
+    return x * forward.calls
+
+
+forward.calls = 0
+
+
+def drive():
+    return forward, [(X,)]
+
+
+# %% a method that is partial of another one
+class Net(nn.Module):
+    def scaled(self, factor, x):
+        return x * factor
+
+    doubled = functools.partialmethod(scaled, 2)
+
+    def forward(self, x):
+        return self.doubled(x)  # expect: DYN411 break
+
+
+def drive():
+    return torch.compile(Net()), [(X,)]
+
+
+# %% numbers that a plain object counts between breaks
+class Log:
+    def __init__(self):
+        self.lines = 0
+
+    def add(self, number):
+        self.lines += number
+
+
+LOG = Log()
+
+
+def forward(x):
+    for number in range(2):
+        x = x + 1
+        print(number)  # expect: DYN401 eager
+        LOG.add(number)
+    return x * 2
+
+
+def drive():
+    return torch.compile(forward), [(X,)]
+
+
 # %% a decision on a number that is captured
 class Model(nn.Module):
     def forward(self, x):
