@@ -225,7 +225,7 @@ class Calls(Library):
             return self.value(closure.body.body, frame)
         hidden = closure.disabled or closure.operator
         under = self.under if self.trace is None and not hidden else None
-        if under is not None and self._is_frame(closure, under, arguments, keywords):
+        if under is not None and self.is_frame(closure, under, arguments, keywords):
             return self.call_compiled(closure, under, arguments, keywords, site or self.current)
         edge = self.current.where, self.current.node.lineno, closure.where
         trace = self.trace
@@ -323,7 +323,7 @@ class Calls(Library):
         self.give_up(self.current, "an exception that nothing catches")
         return UNKNOWN
 
-    def _is_frame(
+    def is_frame(
         self, closure: Closure, call: CompileCall, arguments: list[object], keywords: dict[str, object]
     ) -> bool:
         """Whether Dynamo compiles the call of a function that stands in a frame which it has left.

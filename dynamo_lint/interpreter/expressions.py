@@ -111,15 +111,6 @@ _COMPARING: dict[type[ast.cmpop], tuple[str, str]] = {
 """By comparison, its method, and that of the other operand if the first has none."""
 _PLAINLY_FALSE = NAMES["false_of_plain_tensors"] - {"is_complex", "is_conj", "is_neg"}
 """Attributes of tensors; the others are methods."""
-_DIFFERENTIABLE = (
-    "torch.float",
-    "torch.bfloat",
-    "torch.half",
-    "torch.double",
-    "torch.complex",
-    "torch.cfloat",
-)
-"""The dtypes of tensors that may require a gradient begin so."""
 _ELEMENTWISE = frozenset({ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE})
 _UNGUARDED = (ast.Add, ast.Sub, ast.Mult)
 _MOST_UNGUARDED = 64
@@ -410,7 +401,7 @@ class Expressions(Tracing):
             if self.trace is not None:
                 self.trace.computes = True
             known = [one.grad for one in inputs if isinstance(one, Tensor)]
-            plain = result.dtype is not None and not result.dtype.startswith(_DIFFERENTIABLE)
+            plain = result.dtype is not None and not result.dtype.startswith(tuple(NAMES["differentiable"]))
             off = plain or by in NAMES["without_gradient"]
             off = off or self.modes().get(GRADIENTS) in {"no_grad", "inference_mode"}
             result.grad = False if off else True if True in known else None if None in known else False

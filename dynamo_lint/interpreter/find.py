@@ -204,9 +204,8 @@ def _of_nobody(
         steps = 0
         for start, unseen in _together(tables, waiting, makers):
             if steps <= _STEPS_PRESUMED:
-                stage = _interpreted(
-                    tables, known, partial(_presume, tables=tables, unseen=unseen, maker=start)
-                )
+                calls = partial(_presume, tables=tables, unseen=unseen, maker=start)
+                stage = _interpreted(tables, known, calls, _STEPS_PRESUMED)
                 steps += stage.steps
                 ran.update(where.id for where, _ in stage.ran)
                 if not (stage.cuts or stage.invented or stage.supposed):
@@ -313,8 +312,12 @@ def _interpreted(
     tables: Tables,
     known: _CompiledCode,
     start: Callable[[Runner], None],
+    most: int = _STEPS,
 ) -> Runner:
-    """A program that has run, again as long as it shows where Dynamo cuts frames otherwise than was known."""
+    """A program that has run, again as long as it shows where Dynamo cuts frames otherwise than was known.
+
+    It is not run again after so many steps.
+    """
     splits = Splits(known.breaking, dict.fromkeys(tables.eager, 0))
     steps, breaks = 0, dict[tuple[str, int], GraphBreak]()
     for _ in range(_PASSES):
@@ -333,7 +336,7 @@ def _interpreted(
         start(stage)
         steps += stage.steps
         breaks |= stage.breaks
-        if splits.size == size or steps > _STEPS:
+        if splits.size == size or steps > most:
             break
     stage.steps, stage.breaks = steps, breaks  # what a frame is left for is no more met once that is known
     return stage
@@ -459,10 +462,15 @@ def _presume(
     """Call each of some compiled functions as any caller may, as the program that makes it has left it."""
     if maker is not None:
         _ended(stage, partial(_make, stage, maker, unseen))
+    for path in dict.fromkeys(hot.function.path for hot in unseen):
+        _ended(stage, partial(stage.file, path))  # what a file takes is not taken from the calls
     stage.presumed_from, stage.presuming = (len(stage.recompiles), len(stage.skipped)), True
     wrapped = {stage.unit_of(one.target): one for one in reversed(stage.wrapped)}
     spent = stage.steps
     for hot in unseen:
+        if spent > _STEPS_PRESUMED:
+            stage.exhausted.append(Cut(stage.current, f"a run of more than {_STEPS_PRESUMED:,} steps"))
+            break
         stage.steps = 0  # one that does not end leaves the others theirs
         _ended(stage, partial(_call_unseen, stage, tables, hot, wrapped.get(hot.function.id)))
         spent += stage.steps
@@ -487,7 +495,7 @@ def _call_unseen(stage: Runner, tables: Tables, hot: CompiledFunction, made: Wra
         if _is_unguarded(tables.project, hot):
             target = Wrapper(target.target, CompileCall(target.call.site, _NO_GUARDS))
         times = min(max(_PRESUMED, tables.policies.of(hot).recompile_limit + 2), _MOST_PRESUMED)
-        stage.call_presumed(target, hot.function, hot.receiver, times)
+        stage.call_presumed(target, hot.function, hot.receiver, times, part=not hot.compiled)
 
 
 def _is_unguarded(project: Project, hot: CompiledFunction) -> bool:

@@ -51,14 +51,22 @@ class Presumed(Calls):
         return super().call(node, frame)
 
     def call_presumed(
-        self, target: Wrapper, where: FunctionRef, receiver: ClassRef | None, times: int
+        self, target: Wrapper, where: FunctionRef, receiver: ClassRef | None, times: int, *, part: bool
     ) -> None:
         """Call what is compiled some times: as it was called last, or with new tensors each time.
 
-        What takes long is called until two calls in a row have run what was compiled before.
+        A part of compiled code is called only if Dynamo may compile it by itself. What takes long is called
+        until two calls in a row have run what was compiled before.
         """
         site, last = target.call.site, self.given.get(self.unit_of(target.target))
         arguments, made = last or ([], self.presumed_arguments(where, receiver, site))
+        function = target.target
+        if (
+            part
+            and isinstance(function, Closure)
+            and not self.is_frame(function, target.call, arguments, made)
+        ):
+            return
         fresh, alike = last is None, 0
         for _ in range(times):
             keywords = {

@@ -56,6 +56,8 @@ STEPS = 100_000
 """Statements, expressions and calls that one run may take before it meets compiled code: half a second."""
 STEPS_BEHIND = 150_000
 """The same for one that has met some."""
+STEPS_PRESUMED = 60_000
+"""The same for the calls of one compiled function that no program calls."""
 _CONSTANTS = frozenset({"pi", "e", "tau", "inf"})
 DEEPEST = 24
 """Calls within calls."""
@@ -277,7 +279,8 @@ class Stage(ABC):
             Exhausted: when it has taken as many as it may.
         """
         self.steps += count
-        if self.depth > DEEPEST or self.steps > (STEPS_BEHIND if self.met else STEPS):
+        most = STEPS_PRESUMED if self.presuming else STEPS_BEHIND if self.met else STEPS
+        if self.depth > DEEPEST or self.steps > most:
             raise Exhausted
 
     def lacks(self, *names: str) -> None:

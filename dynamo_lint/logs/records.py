@@ -109,7 +109,7 @@ def records(
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What stands before a message on each of its lines."""
+    """The text before a message on each of its lines: its rank, time and process."""
 
     rank: int | None
     stamp: str
