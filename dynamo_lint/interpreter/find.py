@@ -463,10 +463,10 @@ def _presume(
     if maker is not None:
         _ended(stage, partial(_make, stage, maker, unseen))
     for path in dict.fromkeys(hot.function.path for hot in unseen):
-        _ended(stage, partial(stage.file, path))  # what a file takes is not taken from the calls
+        _ended(stage, partial(_read, stage, path))  # what a file takes is not taken from the calls
     stage.presumed_from, stage.presuming = (len(stage.recompiles), len(stage.skipped)), True
     wrapped = {stage.unit_of(one.target): one for one in reversed(stage.wrapped)}
-    spent = stage.steps
+    before, spent = stage.steps, 0
     for hot in unseen:
         if spent > _STEPS_PRESUMED:
             stage.exhausted.append(Cut(stage.current, f"a run of more than {_STEPS_PRESUMED:,} steps"))
@@ -474,7 +474,11 @@ def _presume(
         stage.steps = 0  # one that does not end leaves the others theirs
         _ended(stage, partial(_call_unseen, stage, tables, hot, wrapped.get(hot.function.id)))
         spent += stage.steps
-    stage.steps = spent
+    stage.steps = before + spent
+
+
+def _read(stage: Runner, path: str) -> None:
+    stage.file(path)
 
 
 def _make(stage: Runner, maker: FunctionRef, unseen: Sequence[CompiledFunction]) -> None:
