@@ -276,7 +276,8 @@ class Tracing(Stage):
             trace.entered = True
             source = Source("closure", "")
             frame.names |= {
-                name: self.sourced(value, Source("argument", name)) for name, value in frame.names.items()
+                name: self.sourced(self.use_raw(value), Source("argument", name))
+                for name, value in frame.names.items()
             }
         around = closure.outer
         while around is not None and source is not None:

@@ -578,6 +578,26 @@ def drive():
         yield enlarged(X, i)
 
 
+# %% a cache that the first call does not get, with a default in a method
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x, cache=None):
+        y = self.linear(x)
+        return y if cache is None else y + cache[0], [y]
+
+
+def drive():
+    run = torch.compile(Model())
+    with torch.no_grad():
+        y, cache = run(X)
+        for _ in range(11):
+            y, cache = run(X, cache)  # expect: DYN109 once
+            yield y
+
+
 # %% a changing number for a model that is compiled in place
 class Model(nn.Module):
     def forward(self, x, factor: int):
