@@ -58,6 +58,7 @@ from dynamo_lint.index import ir
 from dynamo_lint.index.conditions import truth_when_compiling
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.lower import as_fact
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.index.truths import only_tested
 from dynamo_lint.index.walking import nodes
 from dynamo_lint.models import tensor_results as results
@@ -369,7 +370,7 @@ class _Walk(Forward[dict[str, Value], Truth]):
         row = self.table.current(row)
         if not self.table.applies(row, self.off) or (self.naming and row.code in {"DYN402", "DYN409"}):
             return
-        text = ast.unparse(node).split("\n")[0]
+        text = spelled(node).split("\n")[0]
         shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         # Dynamo compiles what stands before a line that it cannot go on behind, if that is worth it.
         whole = row.final or self.settled < _WORTH

@@ -401,7 +401,12 @@ class Calls(Library):
         return result
 
     def _defaults(self, closure: Closure) -> dict[str, object]:
-        """The defaults of a function: Dynamo takes the integers among them for constants."""
+        """The defaults of a function: Dynamo takes the integers among them for constants.
+
+        Those of the function that is compiled itself are arguments like others.
+        """
+        if self.trace is not None and not self.trace.entered:
+            return dict(closure.defaults)
         return {name: self.read(closure, "default", name, value) for name, value in closure.defaults.items()}
 
     def _construct(

@@ -528,7 +528,7 @@ class Expressions(Tracing):
                 return bool(made) if isinstance(made, int) and not is_stand_in(made) else None
         return True if isinstance(value, Object | Wrapper | Closure | ClassObject) else None
 
-    def leaves_graph(self, code: str, capturing: str, site: Site | None = None, does: str = "") -> None:
+    def leaves_graph(self, code: str, capturing: str, site: Site | None = None) -> None:
         """Notice that values in a tensor decide on a number or a size: the graph ends or holds them."""
         trace = self.trace
         if trace is None or self.on(f"{CONFIGURATION}.{capturing}"):
@@ -536,19 +536,20 @@ class Expressions(Tracing):
         if trace.compile.keyword("fullgraph") is True:  # which captures numbers and sizes
             trace.compiles = False
         else:
-            self.end_graph(code, site, does)
+            self.end_graph(code, site)
 
-    def fill(self, tensor: Tensor, index: object, value: object, site: Site) -> None:
+    def fill(self, tensor: Tensor, index: object, value: object) -> None:
         """Write a part of a tensor: where a mask says so, the backward pass picks by it what is written.
 
-        That is no operation of the graph, so the backend fails and the graph ends (checked with torch 2.13).
+        No backend compiles that, so Dynamo leaves the frame (checked with torch 2.13).
         """
         filler = self.use(value)
         if not isinstance(filler, Tensor) or filler.grad is False:
             return
-        if filler.grad and any(map(is_mask, index if isinstance(index, tuple) else (index,))):
-            does = "writes by a mask what needs a gradient"
-            self.leaves_graph("DYN404", "capture_dynamic_output_shape_ops", site, does)
+        masked = any(map(is_mask, index if isinstance(index, tuple) else (index,)))
+        captured = self.on(f"{CONFIGURATION}.capture_dynamic_output_shape_ops")
+        if filler.grad and masked and self.trace is not None and not captured:
+            self.leave_for_good(self.trace, "masked write")
         tensor.grad = filler.grad or tensor.grad
 
     # --- containers -------------------------------------------------------------------------------------

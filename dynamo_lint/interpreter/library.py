@@ -509,6 +509,9 @@ class Library(CompiledCalls):
         result = sizes.method(tensor, name, given, named)
         if name == "size" and result is UNKNOWN and given:
             return Size(SOME)
+        if isinstance(result, Tensor) and "requires_grad" in named:
+            result.grad = named["requires_grad"] is True
+            return result
         return self.tracked(result, [tensor, *given, *named.values()], name)
 
     def measured(self, tensor: Tensor | None = None, *, whole: bool = False) -> Measured | Size:
@@ -875,7 +878,7 @@ class Library(CompiledCalls):
             called = [part for part in (*given, *named.values()) if not isinstance(part, list | dict)]
             self.lost(called, self.current, f"`{dotted}` calls what it is given")
             return self.tracked(Tensor(), inputs) if inputs else UNKNOWN
-        if inputs:
+        if inputs and "requires_grad" not in named:
             return self.tracked(tensor, inputs, name)
         tensor.grad = named.get("requires_grad", False) is True
         return tensor
@@ -887,7 +890,7 @@ class Library(CompiledCalls):
             return Decorated(Manager({mode.name: mode.value}, site), given[0])
         if mode.value is None and not all(map(is_setting, given)):
             return Manager({}, site) if mode.manager else None  # to what, nothing shows
-        value = mode.value if mode.value is not None else ", ".join(map(spelled, given))
+        value = mode.value if mode.value is not None else ", ".join(map(setting_text, given))
         if keywords.get("enabled") is False:
             value = mode.default or value
         if mode.manager:
@@ -1541,7 +1544,7 @@ def is_setting(value: object) -> bool:
     return is_known(value) or isinstance(value, External)
 
 
-def spelled(value: object) -> str:
+def setting_text(value: object) -> str:
     """The text of what is passed."""
     return value.dotted if isinstance(value, External) else repr(value)
 

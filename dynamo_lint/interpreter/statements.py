@@ -9,9 +9,10 @@ from functools import lru_cache, partial
 from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.interpreter.expressions import OPERATORS, ROUNDS, bounds, comparison
 from dynamo_lint.interpreter.guards import LENGTH
-from dynamo_lint.interpreter.library import EXIT_STACK, is_setting, spelled
+from dynamo_lint.interpreter.library import EXIT_STACK, is_setting, setting_text
 from dynamo_lint.interpreter.model import (
     LONGEST,
     METHOD_OF,
@@ -219,7 +220,7 @@ class Runner(Presumed):
                 if owner == External("os.environ"):
                     self.set(f"os.environ.{key}", value, Site(frame.where, target))
                 if isinstance(owner, Tensor):
-                    self.fill(owner, key, value, Site(frame.where, target))
+                    self.fill(owner, key, value)
                 elif self.special(owner, "__setitem__", [key, value], self.current) is MISSING:
                     self.put(owner, key, value)
 
@@ -260,7 +261,7 @@ class Runner(Presumed):
                 if key not in NAMED:
                     self.set(key, value, site)
                 elif is_setting(value):
-                    self.set(key, spelled(value), site)
+                    self.set(key, setting_text(value), site)
             case Object(kind=ClassRef() as kind) if (setter := self._setter(kind, name)) is not None:
                 self.invoke(self.code(setter, owner), [value], {}, site)
             case Object(kind=ClassRef() as kind) if (
@@ -801,7 +802,7 @@ def _gives_up(handler: ast.ExceptHandler) -> bool:
 def _raised(node: ast.Raise) -> str:
     """The last name of what is raised."""
     raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-    return ast.unparse(raised).rpartition(".")[2] if raised is not None else "Exception"
+    return spelled(raised).rpartition(".")[2] if raised is not None else "Exception"
 
 
 def _names(handler: ast.ExceptHandler) -> set[str]:
@@ -809,7 +810,7 @@ def _names(handler: ast.ExceptHandler) -> set[str]:
     if handler.type is None:
         return {""}
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return {ast.unparse(kind).rpartition(".")[2] for kind in kinds}
+    return {spelled(kind).rpartition(".")[2] for kind in kinds}
 
 
 def _catches(handler: ast.ExceptHandler, names: frozenset[str]) -> bool:

@@ -188,10 +188,10 @@ class Tracing(Stage):
             trace.entry,
         )
 
-    def end_graph(self, code: str, site: Site | None = None, does: str = "") -> None:
+    def end_graph(self, code: str, site: Site | None = None) -> None:
         """Note that Dynamo cannot go on at a site, or at the current line, which a rule is about."""
         if self.trace is not None:
-            self.breaking(self.trace, code, site or self.current, does)
+            self.breaking(self.trace, code, site or self.current)
             self.split()
 
     def call_out(self, function: object, site: Site) -> None:
@@ -276,8 +276,7 @@ class Tracing(Stage):
             trace.entered = True
             source = Source("closure", "")
             frame.names |= {
-                name: self.sourced(self.use_raw(value), Source("argument", name))
-                for name, value in frame.names.items()
+                name: self.sourced(value, Source("argument", name)) for name, value in frame.names.items()
             }
         around = closure.outer
         while around is not None and source is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
@@ -14,6 +13,7 @@ from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.interpreter.find import Run, runs
 from dynamo_lint.interpreter.guards import GraphBreak
 from dynamo_lint.interpreter.model import Met
@@ -86,7 +86,7 @@ def _met(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iter
             if one.code != rule.code or one.site.place in said:
                 continue
             said.add(one.site.place)
-            text = ast.unparse(one.site.node).partition("\n")[0]
+            text = spelled(one.site.node).partition("\n")[0]
             fails = one.compile.keyword("fullgraph") is True
             where = f" in the compiled `{unit_name(one.target)}`" if one.target else ""
             why = f", {wording.why}" if wording.why else ""

@@ -9,6 +9,7 @@ from dynamo_lint.calls.never_called import methods_called_on, methods_of_uncalle
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Call
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.index.walking import children
 from dynamo_lint.interpreter.find import runs
 from dynamo_lint.program.project import Project
@@ -28,7 +29,7 @@ def discarded_compile_result(rule: Rule, tables: Tables, context: Context) -> It
             lines.setdefault(where, {})[site.call.line] = site.call
     for ref, wanted in lines.items():
         for node, name, methods in _discarded(tables, ref, wanted):
-            model = ast.unparse(node.args[0])
+            model = spelled(node.args[0])
             advice = f"keep the result and call it, or compile in place with `{model}.compile()`"
             if not name:
                 how = "not kept"
@@ -144,7 +145,7 @@ def _thrown_away(rule: Rule, tables: Tables, context: Context) -> Iterator[Findi
             last = again[-1]
             fresh = last.compile is not None and last.compile.site == last.site
             claim = Claim(
-                message=f"`{ast.unparse(last.site.node)}` "
+                message=f"`{spelled(last.site.node)}` "
                 + (_FRESH if fresh else "throws all compiled code away between calls"),
                 cost="one compile per call",
                 effect="storm",
@@ -161,8 +162,8 @@ def _wrapped_again(body: list[ast.stmt] | None) -> dict[int, list[str]]:
     for node in _own_nodes(body or [], under_tests=False):
         match node:
             case ast.Assign(targets=[ast.Attribute() as target], value=ast.Call(args=[first, *_]) as call):
-                if isinstance(first, ast.Attribute) and ast.unparse(target) == ast.unparse(first):
-                    found.setdefault(call.lineno, []).append(ast.unparse(target))
+                if isinstance(first, ast.Attribute) and spelled(target) == spelled(first):
+                    found.setdefault(call.lineno, []).append(spelled(target))
     return found
 
 

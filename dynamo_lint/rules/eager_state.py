@@ -11,6 +11,7 @@ from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Call
 from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.program.refs import FunctionRef, Position
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, finding, named, nodes_of, region
@@ -48,9 +49,9 @@ def eager_only_mutation(rule: Rule, tables: Tables, context: Context) -> Iterato
 def _while_not_compiling(tables: Tables, ref: FunctionRef, line: int) -> bool:
     """It is compiling that keeps the line from running, not scripting or exporting."""
     tests = [
-        (node.lineno, ast.unparse(node.test))
+        (node.lineno, spelled(node.test))
         for node in nodes_of(tables, ref)
-        if isinstance(node, ast.If) and node.lineno <= line and COMPILING.search(ast.unparse(node.test))
+        if isinstance(node, ast.If) and node.lineno <= line and COMPILING.search(spelled(node.test))
     ]
     return bool(tests) and "compiling" in max(tests)[1]
 
@@ -141,7 +142,7 @@ def eager_business(tables: Tables, ref: FunctionRef, attribute: str) -> bool:
         id(inner)
         for node in nodes
         if isinstance(node, ast.If | ast.BoolOp)
-        and COMPILING.search(ast.unparse(node.test if isinstance(node, ast.If) else node))
+        and COMPILING.search(spelled(node.test if isinstance(node, ast.If) else node))
         for inner in ast.walk(node)
     }
     reads = [

@@ -9,6 +9,7 @@ from dynamo_lint.breaks.frames import Break
 from dynamo_lint.calls.model import Step
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Finding, Related
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.interpreter.find import runs
 from dynamo_lint.interpreter.guards import SIZES
 from dynamo_lint.interpreter.model import Met, Site
@@ -99,7 +100,7 @@ class LineReport:
     def source(self) -> str:
         """The line as it is written, without what is below it."""
         node = self.site.node
-        return ast.unparse(node) if isinstance(node, ast.expr) else ""
+        return spelled(node) if isinstance(node, ast.expr) else ""
 
 
 def told(tables: Tables, *wanted: str) -> Iterator[LineReport]:
@@ -245,7 +246,7 @@ def late_hook(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]
                 continue
             site, region = stale.hook.site, unit_name(stale.target)
             said.add(site)
-            text = ast.unparse(site.node.func) if isinstance(site.node, ast.Call) else stale.what
+            text = spelled(site.node.func) if isinstance(site.node, ast.Call) else stale.what
             claim = Claim(
                 message=f"`{text}(...)` gives a part of the compiled `{region}` a hook that it had not when "
                 "it was compiled",

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 
 from dynamo_lint.findings import Finding
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.regions.model import CompiledFunction
 from dynamo_lint.rules.base import Claim, Context, Rule, finding, named, nodes_of, region
 from dynamo_lint.state.initial import SETUP
@@ -168,7 +169,7 @@ def unguarded_absence(rule: Rule, tables: Tables, context: Context) -> Iterator[
         for node, what, key in _caught(tables, hot, written):
             guarded = not context.has("missing-keys-are-unguarded") and what == "key"
             place = tables.bodies.position(hot.function.path, node)
-            claim = _absence(region(tables, hot), ast.unparse(node), what, (key,), guarded=guarded)
+            claim = _absence(region(tables, hot), spelled(node), what, (key,), guarded=guarded)
             yield finding(rule, tables, context, hot, place, claim)
 
 
@@ -238,7 +239,7 @@ def _comes_later(tables: Tables, key: Key, handler: ast.ExceptHandler, written: 
     for node in ast.walk(handler):
         if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store):
             # Made here and now: the same every time, unless by chance.
-            calls = [ast.unparse(n.func) for n in ast.walk(handler) if isinstance(n, ast.Call)]
+            calls = [spelled(n.func) for n in ast.walk(handler) if isinstance(n, ast.Call)]
             return any(word in call for call in calls for word in RANDOM)
     if not bracket:
         return appears_late(tables, key, written)

@@ -100,10 +100,15 @@ _AT_THE_USE = frozenset({"DYN107", "DYN108", "DYN109", "DYN203"})
 def recompiles(rules: Mapping[str, Rule], tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each piece of state that makes a program compile again, or use what is gone."""
     table = _by_unit(tables)
+    presumed = set[tuple[str, object, str]]()
     for run in runs(tables):
         behind = _behind_limit(run, context.recompile_limit)
         for cause in _causes(run.recompiles, run, tables):
             found = _found(rules[cause.code], tables, context, cause, table)
+            state = found.code, found.span, found.subject
+            if run.presumed and state in presumed:
+                continue  # other code that nobody calls reads the same
+            presumed |= {state} if run.presumed else set()
             masked = all((id(one.cache), one.time) in behind for one in cause.recompiles)
             yield replace(found, severity="note") if cause.last.in_doubt or masked else found
         for cause in _causes(run.skipped, run, tables):

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.ir import Call, Constant, Display, Expr, Name
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.models.settings import DYNAMO, KnownSettings, Made, fits, known_settings, name_today
 from dynamo_lint.program.files import one_program
 from dynamo_lint.program.project import Project
@@ -191,7 +192,7 @@ def _computed(tables: Tables, where: FunctionRef, node: ast.expr) -> int | None:
 def added_by(statement: ast.Assign | ast.AugAssign | None) -> str:
     """The text of a number that only a run knows, and that is added to a limit; empty for none."""
     if isinstance(statement, ast.AugAssign) and isinstance(statement.op, _RAISING):
-        return ast.unparse(statement.value)
+        return spelled(statement.value)
     return ""
 
 

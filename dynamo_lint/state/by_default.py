@@ -11,6 +11,7 @@ from itertools import takewhile
 from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Import, Name, Store
 from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.index.walking import nodes
 from dynamo_lint.program.files import in_tests
 from dynamo_lint.program.function_bodies import Bodies
@@ -193,7 +194,7 @@ class ByDefault:
                 return _Known(tuple(self._value(one, where).value for one in parts))
             case ast.Name() | ast.Attribute(value=ast.Name()):
                 try:
-                    return self._bound(ast.unparse(node), where)
+                    return self._bound(spelled(node), where)
                 except _Unknown:
                     return self._option(node, where)
             case ast.Attribute():
@@ -207,14 +208,12 @@ class ByDefault:
                 return self._joined(parts, isinstance(op, ast.Or), where)
             case ast.Compare(
                 ops=[ast.In() | ast.NotIn() as op], left=ast.Constant(str(name)), comparators=[held]
-            ) if ast.unparse(held) in {"os.environ", "environ"}:
+            ) if spelled(held) in {"os.environ", "environ"}:
                 return _Known(isinstance(op, ast.NotIn), self._unset(name))
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
                 one, other = self._value(left, where), self._value(right, where)
                 return _Known(_COMPARED[type(op)](one.value, other.value), one.variables + other.variables)
-            case ast.Call(func=callee, args=[ast.Constant(str(name)), *rest]) if (
-                ast.unparse(callee) in _READS
-            ):
+            case ast.Call(func=callee, args=[ast.Constant(str(name)), *rest]) if spelled(callee) in _READS:
                 default = self._value(rest[0], where).value if rest else None
                 return _Known(default, self._unset(name))
             case ast.Call(func=ast.Name("getattr"), args=[_, ast.Constant(str(name)), *_]):
@@ -417,7 +416,7 @@ def _spans(node: ast.stmt, line: int) -> bool:
 
 
 def _is_environment(node: ast.expr) -> bool:
-    return ast.unparse(node) in {"os.environ", "environ"}
+    return spelled(node) in {"os.environ", "environ"}
 
 
 def _calls_at(body: Sequence[ast.stmt], line: int) -> Iterator[ast.Call]:

@@ -14,6 +14,7 @@ from dynamo_lint.breaks.frames import breaks, interpreted
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index.ir import Call, Display
 from dynamo_lint.index.lower import as_fact
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, Confidence, ExternalSymbol, FunctionRef, Node
@@ -223,7 +224,7 @@ class _Reading:
             for call, does in self._plain(hot.function, kind) if hot.confidence < Confidence.POSSIBLE else ():
                 if concerns(node, call.lineno):
                     usual = not self._is_aside(node, call.lineno, block) and is_known(hot)
-                    yield Wait(kind, hot.function, call.lineno, ast.unparse(call), does, usual, place)
+                    yield Wait(kind, hot.function, call.lineno, spelled(call), does, usual, place)
 
     def _is_aside(self, node: Node, line: int, block: _Block | None) -> bool:
         """Whether a line runs under a condition that stands in the recorded code."""

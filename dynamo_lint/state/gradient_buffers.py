@@ -9,6 +9,7 @@ from dynamo_lint import knowledge
 from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.index.ir import Call, Constant, Expr
 from dynamo_lint.index.lower import terminal_name
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, FunctionRef
@@ -141,7 +142,7 @@ class GradientFlow:
                     self.names.add(target.id)
             case ast.Expr(value=value):
                 self._call(value, node)
-            case ast.If(test=test) if "is_compiling" in ast.unparse(test) and "not" in ast.unparse(test):
+            case ast.If(test=test) if "is_compiling" in spelled(test) and "not" in spelled(test):
                 self.block(node.orelse)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 pass
@@ -177,7 +178,7 @@ class GradientFlow:
 
     def _take(self, buffer: str, values: list[ast.expr], node: ast.stmt) -> None:
         if buffer and any(map(self.needs, values)):
-            self.taken.append((node.lineno, buffer, ast.unparse(node).partition("\n")[0]))
+            self.taken.append((node.lineno, buffer, spelled(node).partition("\n")[0]))
 
     def _buffer(self, node: ast.expr) -> str:
         """The buffer that an expression is, or a part of; empty if it is none."""

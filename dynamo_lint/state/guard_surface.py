@@ -11,6 +11,7 @@ from dynamo_lint.guards import Guarded
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Attribute, Constant, Display, Expr, Name
 from dynamo_lint.index.lower import as_fact
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, File, FunctionRef
 from dynamo_lint.regions.model import CompiledFunction
@@ -236,12 +237,12 @@ def _variable(node: ast.expr) -> str:
     """The variable of the environment that an expression reads; empty if it reads none."""
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[ast.Constant(str(key)), *_]):
-            asked = name in _READS and ast.unparse(owner) in {"os.environ", "environ", "os"}
+            asked = name in _READS and spelled(owner) in {"os.environ", "environ", "os"}
             return key if asked else ""
         case ast.Call(func=ast.Name("getenv"), args=[ast.Constant(str(key)), *_]):
             return key
         case ast.Subscript(value=owner, slice=ast.Constant(str(key))):
-            return key if ast.unparse(owner) in {"os.environ", "environ"} else ""
+            return key if spelled(owner) in {"os.environ", "environ"} else ""
         case ast.Compare(left=ast.Constant(str(key)), ops=[ast.In() | ast.NotIn()], comparators=[owner]):
-            return key if ast.unparse(owner) in {"os.environ", "environ"} else ""
+            return key if spelled(owner) in {"os.environ", "environ"} else ""
     return ""

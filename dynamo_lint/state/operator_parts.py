@@ -10,6 +10,7 @@ from dynamo_lint.dataclass import dataclass
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant, Name
 from dynamo_lint.index.lower import as_fact, terminal_name
+from dynamo_lint.index.spelling import spelled
 from dynamo_lint.program.function_bodies import Bodies
 from dynamo_lint.program.project import Project
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, FunctionRef
@@ -189,15 +190,15 @@ def opaque_lines(project: Project, bodies: Bodies, where: FunctionRef, depth: in
     for node in (node for statement in bodies.of(where) or () for node in ast.walk(statement)):
         match node:
             case ast.Call(func=ast.Attribute(attr="data_ptr")):
-                yield Fault(where, node.lineno, ast.unparse(node))
+                yield Fault(where, node.lineno, spelled(node))
             case ast.Call(func=ast.Subscript(value=kernel)) if _is_kernel(project, kernel, where):
-                yield Fault(where, node.lineno, ast.unparse(node.func))
+                yield Fault(where, node.lineno, spelled(node.func))
             case ast.Call(func=callee):
                 symbols = project.symbols(as_fact(callee), where.path, where.key)
                 if any(
                     isinstance(one, ExternalSymbol) and one.dotted.startswith("ctypes.") for one in symbols
                 ):
-                    yield Fault(where, node.lineno, ast.unparse(node))
+                    yield Fault(where, node.lineno, spelled(node))
                 for one in symbols if depth < _DEEPEST else ():
                     if isinstance(one, FunctionRef) and one != where and not _is_operator(project, one):
                         yield from opaque_lines(project, bodies, one, depth + 1)
@@ -265,11 +266,11 @@ def read_values(project: Project, bodies: Bodies, fake: FunctionRef, one: Operat
     for node in (node for statement in bodies.of(fake) or () for node in ast.walk(statement)):
         match node:
             case ast.Call(func=ast.Attribute(attr="item" | "tolist", value=held)) if _is_value(held, tensors):
-                yield Fault(fake, node.lineno, ast.unparse(node))
+                yield Fault(fake, node.lineno, spelled(node))
             case ast.Call(func=ast.Name("int" | "float" | "bool"), args=[given]) if _is_value(given, tensors):
-                yield Fault(fake, node.lineno, ast.unparse(node))
+                yield Fault(fake, node.lineno, spelled(node))
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if _is_value(test, tensors):
-                yield Fault(fake, node.lineno, ast.unparse(test))
+                yield Fault(fake, node.lineno, spelled(test))
 
 
 def _tensors(project: Project, fake: FunctionRef, one: Operator) -> frozenset[str]:
@@ -325,7 +326,7 @@ def undeclared_changes(
                     (k.value.id for k in keywords if k.arg == "out" and isinstance(k.value, ast.Name)), ""
                 )
         if changed in own:
-            yield Fault(kernel, getattr(node, "lineno", 1), ast.unparse(node), changed)
+            yield Fault(kernel, getattr(node, "lineno", 1), spelled(node), changed)
 
 
 def returned_arguments(project: Project, bodies: Bodies, kernel: FunctionRef) -> Iterator[Fault]:
@@ -339,7 +340,7 @@ def returned_arguments(project: Project, bodies: Bodies, kernel: FunctionRef) ->
             for part in parts:
                 name = _viewed(part)
                 if name in own:
-                    yield Fault(kernel, node.lineno, ast.unparse(part), name)
+                    yield Fault(kernel, node.lineno, spelled(part), name)
 
 
 def _viewed(node: ast.expr) -> str:

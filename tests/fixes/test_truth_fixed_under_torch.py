@@ -34,6 +34,7 @@ FIXED = {
     "breaks: quiet: a counter that is read before a break and not used behind it",
     "entries: a base hands over to nn.Sequential what the class below it passes by keyword",
     "entries: a module that the program makes itself, on one of its branches, counts",
+    "entries: a row of a table that only the run picks may count",
     "entries: all rows of a table are compiled, and one counts",
     "entries: the compile of a base runs that of torch, for the class below it that is made",
     "entries: nn.Module stands before a mixin that has a compile as well",

@@ -31,6 +31,7 @@ LINES_APART = {
     "graph_breaks: a module of the project with a layer that forward builds": "the line in the constructor",
     "graph_breaks: a module of the project with a parameter that forward builds": "the line in the constructor",
     "graph_breaks: a module of the project that forward builds, with a layer in one of its own": "the same",
+    "graph_breaks: a mask says where what needs a gradient is written": "the backend fails: the line of the return is told",
     "graph_breaks: a row that a tensor picks": "the backend fails, so no line is told",
     "graph_breaks: a generator that is compiled": "Dynamo runs it eagerly and reports no break",
     "graph_breaks: quiet: a helper that is disabled for a reason that stands beside it": "an island on purpose",
