@@ -94,6 +94,8 @@ _DTYPE = re.compile(r"torch\.(b?float\d*|half|double|u?int\d+|long|short|bool|co
 _ITEM = re.compile(r"\[[^\]]*\]")
 _ITEMS = re.compile(r"(\[[^\]]*\])+$")
 _PLAIN_WAY = re.compile(r"\w+(\['\w+'\]|\[\d+\])*")
+_TELLING = 3
+"""Calls that each compile: more than that tell a storm, fewer may be where a run was given up."""
 _AT_THE_USE = frozenset({"DYN107", "DYN108", "DYN109", "DYN203"})
 
 
@@ -220,7 +222,8 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
         return "per-instance", entries
     if cause.presumed and context.unspec_int and type(cause.last.now) is int:
         return "once", 2  # the setting may be one that no run has met
-    if entries > context.recompile_limit or (cause.presumed and entries == cause.calls):
+    each = cause.presumed and entries == cause.calls > _TELLING
+    if entries > context.recompile_limit or each:
         return "storm", None
     expected = cause.recompiles[0].guard.expected
     dtype = isinstance(expected, External) and _DTYPE.fullmatch(expected.dotted) is not None
