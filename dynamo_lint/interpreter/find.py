@@ -463,7 +463,7 @@ def _presume(
     if maker is not None:
         _ended(stage, partial(_make, stage, maker, unseen))
     for path in dict.fromkeys(hot.function.path for hot in unseen):
-        _ended(stage, partial(_read, stage, path))  # what a file takes is not taken from the calls
+        _ended(stage, partial(stage.file, path))  # what a file takes is not taken from the calls
     stage.presumed_from, stage.presuming = (len(stage.recompiles), len(stage.skipped)), True
     wrapped = {stage.unit_of(one.target): one for one in reversed(stage.wrapped)}
     before, spent = stage.steps, 0
@@ -475,10 +475,6 @@ def _presume(
         _ended(stage, partial(_call_unseen, stage, tables, hot, wrapped.get(hot.function.id)))
         spent += stage.steps
     stage.steps = before + spent
-
-
-def _read(stage: Runner, path: str) -> None:
-    stage.file(path)
 
 
 def _make(stage: Runner, maker: FunctionRef, unseen: Sequence[CompiledFunction]) -> None:
@@ -513,7 +509,7 @@ def _run(stage: Runner, root: FunctionRef, given: Mapping[str, object] = Mapping
     _ended(stage, lambda: _call(stage, root, given))
 
 
-def _ended(stage: Runner, start: Callable[[], None]) -> None:
+def _ended(stage: Runner, start: Callable[[], object]) -> None:
     """Run something as far as it goes."""
     try:
         start()
