@@ -608,8 +608,8 @@ class Calls(Library):
             wrapped = self.class_attributes.get(part, {}).get(name)
             if isinstance(wrapped, Closure):
                 return self.run(wrapped.bound(receiver), arguments, keywords)
-            for binding in self.project.class_(part).bindings:
-                if binding.name == name and isinstance(binding.value, ir.Definition):
+            for binding in self.project.class_bindings(part).get(name, ()):
+                if isinstance(binding.value, ir.Definition):
                     where = FunctionRef(part.path, binding.value.key)
                     if where.key in self.project.files[part.path].functions:
                         return self.run(self.code(where, receiver), arguments, keywords)

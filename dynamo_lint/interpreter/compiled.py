@@ -264,7 +264,7 @@ class CompiledCalls(Expressions):
             return
         resolve = self.resolver(trace.entry, trace.names)
         guards, unguarded = self._filtered(trace, trace.compile, resolve)
-        trace.cache.keys |= {one.source: self.keys_of(one.source, trace.entry, trace.names) for one in guards}
+        trace.cache.keys |= {one.source: self.keys_of(one.source, trace.entry, resolve) for one in guards}
         trace.cache.add(
             trace.tensors,
             trace.modes,
@@ -438,7 +438,7 @@ class CompiledCalls(Expressions):
             key,
             trace.cache,
             trace.compile,
-            self.keys_of(guard.source, function, trace.names),
+            self.keys_of(guard.source, function, resolve),
             len(self.met),
             trace.resumed[0] if trace.resumed is not None else None,
         )

@@ -921,8 +921,8 @@ class Expressions(Tracing):
             known = self.class_attributes.get(part, {})
             if name in known:
                 return known[name]
-            written = [one for one in self.project.class_(part).bindings if one.name == name]
-            if any(isinstance(one.value, ir.Definition) for one in written):
+            written = self.project.class_bindings(part).get(name, ())
+            if any(isinstance(binding.value, ir.Definition) for binding in written):
                 return MISSING
             if written or name == "_fields":
                 self.file(part.path)

@@ -54,8 +54,8 @@ _MOST = 400
 """Functions interpreted in one project."""
 _STEPS = 400_000
 """Steps after which no other is begun."""
-_STEPS_PRESUMED = 80_000
-"""The same for calls that no program makes, those of each of four kinds."""
+_STEPS_PRESUMED, _STEPS_EACH = 80_000, 2_000
+"""The same for calls that no program makes: those of each of four kinds, and more for each function of it."""
 _PASSES = 6
 """Times that a program is run, each with what the last has shown of the frames that Dynamo cuts."""
 _PROBE = "probe_"
@@ -201,9 +201,9 @@ def _of_nobody(
             and not (hot.function.id in ran or hot.unit in (ran if compiled else followed))
             and not any(one.symbol in entered and (one.symbol, one.line) not in seen for one in hot.chain[1:])
         ]
-        steps = 0
+        steps, most = 0, _STEPS_PRESUMED + _STEPS_EACH * len(waiting)
         for start, unseen in _together(tables, waiting, makers):
-            if steps <= _STEPS_PRESUMED:
+            if steps <= most:
                 calls = partial(_presume, tables=tables, unseen=unseen, maker=start)
                 stage = _interpreted(tables, known, calls, _STEPS_PRESUMED)
                 steps += stage.steps

@@ -565,14 +565,10 @@ class Tracing(Stage):
 
     # --- resolving --------------------------------------------------------------------------------------
 
-    def resolve(self, source: Source, target: object, names: Mapping[str, object]) -> object:
-        """The value at a source, before a call of `target` with these arguments; MISSING if there is none."""
-        return self.resolver(target, names)(source)
-
     def resolver(self, target: object, names: Mapping[str, object]) -> Callable[[Source], object]:
-        """A function that gives the value at a source, as long as nothing is assigned: see `resolve`.
+        """A function that gives the value at a source before a call of `target`; MISSING if there is none.
 
-        What several ways have in common is followed once.
+        It holds as long as nothing is assigned: what several ways have in common is followed once.
         """
         values: dict[tuple[str, str, tuple[tuple[str, object], ...]], object] = {}
 
@@ -594,13 +590,15 @@ class Tracing(Stage):
 
         return lambda source: at(source.root, source.name, source.steps)
 
-    def keys_of(self, source: Source, target: object, names: Mapping[str, object]) -> tuple[Key, ...]:
+    def keys_of(
+        self, source: Source, target: object, resolve: Callable[[Source], object]
+    ) -> tuple[Key, ...]:
         """The keys of the value at a source: as a part of each object on the way, the nearest first."""
         found: list[Key] = []
         path = ""
         for count in range(len(source.steps) - 1, -1, -1):
             step, key = source.steps[count]
-            holder = self.resolve(Source(source.root, source.name, source.steps[:count]), target, names)
+            holder = resolve(Source(source.root, source.name, source.steps[:count]))
             called = key.name if isinstance(key, FunctionRef) else key
             path = (f"[{key!r}]" if step == "item" else f".{called}") + path
             match holder:
