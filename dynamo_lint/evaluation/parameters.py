@@ -140,8 +140,10 @@ def _call_sites(pts: PointsTo, ref: FunctionRef) -> Sites:
 def _called(project: Project, ref: FunctionRef) -> tuple[set[str], list[ClassRef]]:
     """The names that a function is called by, and the classes that it constructs."""
     function = project.function(ref)
+    if function.outer is None:
+        return set(), []  # a module: nobody calls it, and any file has one
     name = function.qualname.rpartition(".")[2]
-    if name == LAMBDA and function.outer is not None:
+    if name == LAMBDA:
         around = project.function(FunctionRef(ref.path, function.outer))
         return set(names_for(ir.Definition(ref.key), around)), []
     constructed = project.classes_with_init(ref) if name == "__init__" else []

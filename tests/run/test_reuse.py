@@ -547,6 +547,7 @@ def test_the_places_of_a_verdict_move_along_with_the_lines(
 def test_a_file_that_nobody_asked_for_comes_and_goes_without_being_judged(
     project: Path, judged: list[str], capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
+    (project / "train.py").write_text(f"{TRAIN}\ntorch._dynamo.config.recompile_limit = 4\n")  # who runs it?
     lint(capsys)
     (project / "unrelated.py").write_text(text)
     with_it = lint(capsys)
