@@ -36,6 +36,7 @@ from dynamo_lint.fixes.tensors import Judge
 from dynamo_lint.fixes.uses import ARITHMETIC, ATOMS, Flow, Seen, clamped, flow
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.lower import as_fact
+from dynamo_lint.interpreter.find import runs
 from dynamo_lint.program.refs import ClassRef, Position
 from dynamo_lint.state import kinds as K
 from dynamo_lint.state.model import AttributeState, Key, Kind, Kinds, Outside
@@ -129,9 +130,17 @@ def constant_fix(finding: Finding, bench: Workbench) -> Fix:
         if bench.tables.initial.declared_in(Key(one.owner, one.attribute)) == declared_in
         if one.attribute == key.attribute
         for value in one.values
-    }
+    } | {*_types_met(bench, declared_in, key.attribute)}
     known = _OF_TYPES.get(next(iter(values))) if len(values) == 1 else None
     return kept_in_tensor(plan_of(bench, declared_in, key.attribute, states, known))
+
+
+def _types_met(bench: Workbench, declared_in: ClassRef, name: str) -> Iterator[type]:
+    """The types of what an attribute has held in runs where it asked for a compile."""
+    for recompile in (one for run in runs(bench.tables) for one in run.recompiles):
+        keys = (key for key in recompile.keys[:1] if key.attribute == name)
+        if any(bench.tables.initial.declared_in(key) == declared_in for key in keys):
+            yield type(recompile.now)
 
 
 def kept_in_tensor(plan: Plan) -> Fix:

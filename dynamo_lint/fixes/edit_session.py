@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-from dynamo_lint.breaks.frames import Break
 from dynamo_lint.distribution import Home
 from dynamo_lint.findings import Edit, Fix, Span
 from dynamo_lint.index.ir import MODULE_KEY, Function
 from dynamo_lint.index.walking import children
+from dynamo_lint.interpreter.ended import Break, graph_breaks
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 from dynamo_lint.searches import IN_CODE
 from dynamo_lint.sources import Sources
@@ -255,7 +255,7 @@ class Workbench:
         """The lines that end the graph, by file, line and column."""
         return _grouped(
             ((one.hot.function.path, one.position.line, one.position.column), one)
-            for one in self.tables.breaks
+            for one in graph_breaks(self.tables)
         )
 
     @cached_property

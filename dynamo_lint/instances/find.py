@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from dynamo_lint.breaks.frames import SeparateFrame
 from dynamo_lint.index.ir import Constant
 from dynamo_lint.instances.construct import MAX_RUNS, ConstructedInstance, Construction
 from dynamo_lint.instances.differences import MAX_TERMS, compare
@@ -23,13 +22,11 @@ Skipped = dict[ClassRef | FunctionRef, str]
 _TOO_DEEP = "an expression in it is nested too deeply"
 
 
-def find_units(
-    project: Project, regions: Regions, bodies: Bodies, alone: Sequence[SeparateFrame] = ()
-) -> Units:
+def find_units(project: Project, regions: Regions, bodies: Bodies) -> Units:
     """Return the differences between the instances of each class that is compiled once per instance."""
     run = Construction(project, bodies)
     sites = Sites(project)
-    units = dict.fromkeys((one.unit for one in alone), False) | _units(project, regions)
+    units = _units(project, regions)
     tops = {unit: sites.tops(unit) for unit in units}
     ways: dict[Way, list[ClassRef]] = defaultdict(list)
     for unit, found in tops.items():
@@ -49,7 +46,7 @@ def find_units(
                 )
             apart = [one for one in made[unit, way] if not (units[unit] and one.alone)]
             differences.update(dict.fromkeys(_compared(run, unit, apart, way[0], skipped)))
-    return Units(tuple(differences), tuple(skipped.items()), {one.unit: one for one in alone})
+    return Units(tuple(differences), tuple(skipped.items()))
 
 
 def _run_construction(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
 
-from dynamo_lint.breaks.frames import SeparateFrame
-from dynamo_lint.dataclass import dataclass, field
+from dynamo_lint.dataclass import dataclass
 from dynamo_lint.instances.terms import Term
 from dynamo_lint.program.refs import ClassRef, FunctionRef, Position
 
@@ -66,8 +64,6 @@ class Units:
     differences: tuple[Difference, ...] = ()
     skipped: tuple[tuple[ClassRef | FunctionRef, str], ...] = ()
     """Units and functions that make some whose differences were not all looked for, and why."""
-    alone: Mapping[ClassRef, SeparateFrame] = field(default_factory=dict)
-    """The units that a graph break makes."""
 
     @property
     def names(self) -> frozenset[str]:

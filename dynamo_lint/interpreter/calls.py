@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dynamo_lint.calls.construct import after_init
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import Function
+from dynamo_lint.interpreter.breaking import LOOKUPS
 from dynamo_lint.interpreter.compiled import HOOKS
 from dynamo_lint.interpreter.guards import Trace
 from dynamo_lint.interpreter.library import SPECIAL, Library, owner_of
@@ -45,6 +46,7 @@ from dynamo_lint.interpreter.settled import Settled, anew, eager_key, identity, 
 from dynamo_lint.interpreter.stage import DEEPEST, RECURSION, SKIPS
 from dynamo_lint.interpreter.tracing import home_of
 from dynamo_lint.models.drivers import MODULES, NAMES, OPTIMIZERS
+from dynamo_lint.models.tensor_results import is_tensor_annotation
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 
@@ -71,7 +73,10 @@ class Calls(Library):
             if isinstance(receiver, Object) and owner is not None:
                 return Parent(owner, receiver)
         function = self.use(self.value(node.func, frame))
+        naming = isinstance(node.func, ast.Name) and node.func.id in LOOKUPS
+        self.naming += naming
         arguments = self.items(node.args, frame)
+        self.naming -= naming
         keywords: dict[str, object] = {}
         for one in node.keywords:
             value = self.value(one.value, frame)
@@ -89,13 +94,16 @@ class Calls(Library):
                 and holder is not None
                 and _is_skipped(holder, node.func.attr, function)
             ):
-                self.breaking(self.trace, "DYN411", self.current)
+                self.breaking("skipped method")
                 return self.apart(self.trace, function, arguments, keywords, site)
         elif isinstance(function, Closure) and function.receiver is not None:
             name = function.where.key.rpartition(".")[2]
             self.around(name, function, arguments, Site(frame.where, node))
-        if self.trace is not None:
-            self.call_out(function, Site(frame.where, node))
+        if self.trace is None:
+            return self.invoke(function, arguments, keywords, site)
+        self.call_out(function, arguments, keywords, Site(frame.where, node), frame)
+        if isinstance(function, External) and function.dotted in NAMES["vouches"] and node.args:
+            self.vouch(node.args[0], frame)
         return self.invoke(function, arguments, keywords, site)
 
     def _passes_on(self, node: ast.Call, frame: Frame) -> bool:
@@ -165,6 +173,8 @@ class Calls(Library):
         presumed = self.callee_of(site) if self.trace is not None else UNKNOWN
         if presumed is not UNKNOWN:
             return self.invoke(presumed, arguments, keywords, site)
+        if self.trace is not None:
+            self.unfollowed.add(self.trace.cache.unit)
         self.lost([*arguments, *keywords.values()], site, "a call of what is not known")
         return UNKNOWN
 
@@ -282,8 +292,9 @@ class Calls(Library):
         function = self.project.function(closure.where)
         owner = self.project.owner(closure.where)
         frame = Frame(closure.where, outer=closure.outer, owner=owner, called=site, edge=edge)
-        frame.names |= _bound(function, given, keywords, self._defaults(closure))
         frame.traced = self.trace is not None
+        names = _bound(function, given, keywords, self._defaults(closure))
+        frame.names |= _as_annotated(function, names) if frame.traced else names
         self.entering(closure, frame)
         running = self.function(body, frame)
         if self.bodies.is_generator(closure.where):
@@ -333,6 +344,9 @@ class Calls(Library):
         """
         if self.splits.lost.get(closure.where) == 0 or self.bodies.is_generator(closure.where):
             return False
+        owner = closure.receiver
+        if closure.where.name == "__init__" and isinstance(owner, Object) and self.is_module(owner):
+            return False  # an uninitialized module ends the graph at once
         cache = self.cache_of(closure, call)
         if not (cache.left or cache.entries):
             given = (*arguments, *keywords.values(), *closure.defaults.values(), closure.receiver)
@@ -398,6 +412,8 @@ class Calls(Library):
         finally:
             self.under = before
         self.resume_frame(trace)
+        if isinstance(self.current.node, ast.Return) and self.trace is not None:
+            self.go_on(self.trace)  # what is left of it is all that comes behind
         return result
 
     def _defaults(self, closure: Closure) -> dict[str, object]:
@@ -415,23 +431,37 @@ class Calls(Library):
         made = Object(ref)
         self.made.update(self.project.mro(ref))
         self.effects += 1
-        init = self.project.method(ref, "__init__")
-        bases = self.project.external_bases(ref)
-        if init is not None:
-            self.run(self.code(init, made), arguments, keywords)
-        elif any(base in NAMES["containers"] for base in bases):
-            self.hold(made, arguments)
-        elif kind := self._learning(ref):
-            self.making(made, kind, arguments, keywords)
-        elif any(base.startswith("enum.") for base in bases) and arguments:
+        init, bases = self.project.method(ref, "__init__"), self.project.external_bases(ref)
+        if init is None and arguments and any(base.startswith("enum.") for base in bases):
             self.file(ref.path)
             members = self.class_attributes.get(ref, {}).values()
-            return next(
-                (one for one in members if isinstance(one, Member) and one.value == arguments[0]), UNKNOWN
-            )
-        else:
-            self._fill(made, ref, arguments, keywords, site)
+            named = (one for one in members if isinstance(one, Member) and one.value == arguments[0])
+            return next(named, UNKNOWN)
+        self.building += 1
+        try:
+            if init is not None:
+                self.run(self.code(init, made), arguments, keywords)
+            elif any(base in NAMES["containers"] for base in bases):
+                self.hold(made, arguments)
+            elif kind := self._learning(ref):
+                self.making(made, kind, arguments, keywords)
+            else:
+                self._fill(made, ref, arguments, keywords, site)
+        finally:
+            self.building -= 1
+        if self.trace is not None:
+            self._made_by_compiled_code(made, ref, site)
         return made
+
+    def _made_by_compiled_code(self, made: Object, ref: ClassRef, site: Site) -> None:
+        """Notice a module with parameters that is made for one call, or an object that is not traced."""
+        if not self.is_module(made):
+            if self.project.method(ref, "__getattribute__") is not None:
+                self.breaking("protocol", site)
+        elif not self.building and not self.is_kept():
+            tensors = self._named_parameters(made).values()
+            if any(tensor.static and tensor.grad is not False for tensor in tensors):
+                self.breaking("parts", site)
 
     def _fill(
         self, made: Object, ref: ClassRef, arguments: list[object], keywords: dict[str, object], site: Site
@@ -663,6 +693,12 @@ def _bound(
     names |= dict(zip(positional, given, strict=False))
     names |= {key: value for key, value in keywords.items() if key in named}
     return names
+
+
+def _as_annotated(function: Function, names: dict[str, object]) -> dict[str, object]:
+    """The parameters of a function, tensors where nothing is known of them but such an annotation."""
+    unknown = (one for one in function.parameters if names.get(one.name) is UNKNOWN)
+    return names | {one.name: Tensor() for one in unknown if is_tensor_annotation(one.annotation)}
 
 
 def _of_lambda(body: ast.Lambda, given: list[object], keywords: Mapping[str, object]) -> dict[str, object]:

@@ -42,10 +42,12 @@ from dynamo_lint.interpreter.model import (
 from dynamo_lint.interpreter.settled import Settled, anew, compiled_key, is_of_sizes, is_settled, numbers
 from dynamo_lint.interpreter.stage import AUTOMATIC, SKIPS, SUPPRESS
 from dynamo_lint.interpreter.tracing import home_of
-from dynamo_lint.models.drivers import MODULES
-from dynamo_lint.program.refs import ClassRef
+from dynamo_lint.models.drivers import CONFIGURATION, MODULES
+from dynamo_lint.program.refs import ClassRef, FunctionRef
 
 HOOKS = "hooks"
+NESTED = f"{CONFIGURATION}.nested_graph_breaks"
+"""With this setting a graph goes on behind a break in a function that it calls."""
 RAISED = frozenset(
     {"Unsupported", "TorchRuntimeError", "TorchDynamoException", "RuntimeError", "Exception", "BaseException"}
 )
@@ -124,11 +126,17 @@ class CompiledCalls(Expressions):
         if place in self.failing.fakes and suppressing is not None:
             self.note("suppressed", suppressing, site, target, call)
             return Tensor()
-        if place in self.failing.fakes or place in self.failing.breaks:
-            raise Failed(RAISED, Met("swallowed", site, site, self.unit_of(target), self.doubt > 0, call))
+        failed = Met("swallowed", site, site, self.unit_of(target), self.doubt > 0, call)
+        if place in self.failing.fakes or place in self.raising:
+            raise Failed(RAISED, failed)
         if suppressing is not None:
             self.note("suppressing", suppressing, site, target, call)
-        return self.call_compiled(target, call, arguments, keywords, site)
+        met = len(self.met)
+        result = self.call_compiled(target, call, arguments, keywords, site)
+        if place in self.raising:
+            del self.met[met:]
+            raise Failed(RAISED, failed)
+        return result
 
     def _skipped(
         self,
@@ -190,6 +198,7 @@ class CompiledCalls(Expressions):
             self.met += settled.met
             return anew(settled.result)
         unchanged, met = (self.draws, self.changes), len(self.met)
+        self._yields(function)
         try:
             result = self.run_eagerly(target, arguments, keywords, site)
             for part in result if isinstance(result, tuple | list) else (result,):
@@ -208,6 +217,12 @@ class CompiledCalls(Expressions):
                 self.changes, needed, result, tuple(self.met[met:]), (target, *passed)
             )
         return result
+
+    def _yields(self, function: object) -> None:
+        """Notice that what is compiled is a generator, of which Dynamo compiles nothing."""
+        written = isinstance(function, Closure) and function.body is None
+        if written and isinstance(function, Closure) and self.bodies.is_generator(function.where):
+            self.breaking("generator", self.here(function.where))
 
     def _begin(self, trace: Trace) -> bool:
         """Look for what serves a call, and trace it; false if nothing does and a stance forbids to compile.
@@ -235,7 +250,8 @@ class CompiledCalls(Expressions):
             self.begun[trace.code] = target
             self.resets.clear()
         failures = cache.failures(tensors, modes, resolve) if entry is None else []
-        self.recompiles += [self._recompile(guard, trace) for guard in self._failing(failures, trace)]
+        failing = self._failing(failures, trace)
+        self.recompiles += [self._recompile(guard, trace) for guard in failing if not self.is_counted(guard)]
         trace.serves, trace.compiles, trace.unchecked = entry, entry is None, bool(unchecked)
         earlier = [n for n, other in enumerate(cache.entries) if other is entry]
         number = earlier[0] if earlier else len(cache.entries)
@@ -281,7 +297,9 @@ class CompiledCalls(Expressions):
     def split(self) -> None:
         """End the graph at the current line: what is behind it is compiled apart, where that is known."""
         trace = self.trace
-        if trace is None or trace.ended or self.doubt or trace.compile.keyword("fullgraph") is True:
+        if trace is None or trace.ended or self.doubt or self.recording or self.on(NESTED):
+            return
+        if trace.compile.keyword("fullgraph") is True:
             return
         if self.can_resume(trace):
             self.leave_frame(trace)
@@ -327,6 +345,8 @@ class CompiledCalls(Expressions):
             trace.code,
             resumed=place,
             apart=trace.apart,
+            operations=trace.operations,
+            settled=trace.settled,
             frames=[*trace.frames],
             entered=True,
             pending=True,
@@ -441,6 +461,7 @@ class CompiledCalls(Expressions):
             self.keys_of(guard.source, function, resolve),
             len(self.met),
             trace.resumed[0] if trace.resumed is not None else None,
+            trace.apart,
         )
 
     def _decides(self, guard: Guard, value: object) -> bool:
@@ -522,17 +543,21 @@ class CompiledCalls(Expressions):
     def is_kept_out(self, target: object) -> bool:
         """Whether a decorator keeps Dynamo from all of a module."""
         if isinstance(target, Object) and isinstance(target.kind, ClassRef):
-            forward = self.project.method(target.kind, "forward")
+            forward = self.forward_in(target)
             return any(part in self.disabled for part in self.project.mro(target.kind)) or (
                 forward in self.disabled and "forward" not in target.attributes
             )
         return isinstance(target, Closure) and target.disabled
 
+    def forward_in(self, target: Object) -> FunctionRef | None:
+        """The `forward` that the class of an object of the project has."""
+        return self.project.method(target.kind, "forward") if isinstance(target.kind, ClassRef) else None
+
     def unit_of(self, target: object) -> str:
         """Identity of the function that is compiled, or of the class of a library."""
         match target:
             case Object(ClassRef() as ref):
-                forward = self.project.method(ref, "forward")
+                forward = self.forward_in(target)
                 return forward.id if forward is not None else ref.id
             case Object(str() as dotted):
                 return dotted

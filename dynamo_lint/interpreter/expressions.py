@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TypeVar
 
 from dynamo_lint.index import ir
-from dynamo_lint.interpreter.guards import Trace
+from dynamo_lint.interpreter.breaking import AUTOGRAD, LAZY, SIZES
 from dynamo_lint.interpreter.model import (
     COUNT,
     LONGEST,
@@ -58,6 +58,7 @@ from dynamo_lint.interpreter.sizes import combined, indexed
 from dynamo_lint.interpreter.stage import outside
 from dynamo_lint.interpreter.tracing import Tracing
 from dynamo_lint.models.drivers import CONFIGURATION, GRADIENTS, MODES, NAMES
+from dynamo_lint.models.tensor_results import TENSOR_METHODS
 from dynamo_lint.program.refs import ClassRef, ExternalSymbol, File, FunctionRef
 
 _Round = TypeVar("_Round")
@@ -231,6 +232,7 @@ class Expressions(Tracing):
                 self.value(value, frame),
             )
             if key is not None:
+                self.keyed(key, frame)
                 found[_filed(known, found)] = held
             elif isinstance(held, dict):
                 self.length(held)
@@ -255,15 +257,18 @@ class Expressions(Tracing):
         return found
 
     def _JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> object:
-        parts = [self._formatted(one, frame) for one in node.values]
+        parts = [self._formatted(one, node, frame) for one in node.values]
         known = all(isinstance(one, PLAIN) for one in parts) and len(parts) <= LONGEST
         return "".join(map(str, parts)) if known else UNKNOWN
 
-    def _formatted(self, node: ast.expr, frame: Frame) -> object:
+    def _formatted(self, node: ast.expr, whole: ast.JoinedStr, frame: Frame) -> object:
         """The text of one part of an f-string."""
         if not isinstance(node, ast.FormattedValue):
             return self.value(node, frame)
-        value = self.use(self.value(node.value, frame))
+        value = self.value(node.value, frame)
+        kind = "text with a format" if node.format_spec is not None else "text"
+        self.formats(value, kind, Site(frame.where, whole), node, alone=len(whole.values) == 1)
+        value = self.use(value)
         form = self.value(node.format_spec, frame) if node.format_spec is not None else ""
         for name, given in (
             ("__format__", [form]),
@@ -278,7 +283,20 @@ class Expressions(Tracing):
     # --- computing --------------------------------------------------------------------------------------
 
     def _BinOp(self, node: ast.BinOp, frame: Frame) -> object:
-        return self.binary(self.value(node.left, frame), node.op, self.value(node.right, frame))
+        left, right = self.value(node.left, frame), self.value(node.right, frame)
+        if self.trace is not None and isinstance(node.op, ast.Mod | ast.Mult):
+            self._repeated(self.use_raw(left), node, right, Site(frame.where, node))
+        return self.binary(left, node.op, right)
+
+    def _repeated(self, left: object, node: ast.BinOp, right: object, site: Site) -> None:
+        """Notice a number that is put into a text by `%`, or says how often a list is repeated."""
+        if isinstance(node.op, ast.Mod) and isinstance(left, str):
+            for part in right if isinstance(right, tuple) else (right,):
+                self.formats(part, "percent", site, node.right, alone=True)
+        elif isinstance(node.op, ast.Mult) and isinstance(left, list):
+            if isinstance(right, Tensor):
+                self.breaking("scalar", site)
+            self.counts(right, node.right, site.where)
 
     def needs(self, *operands: object) -> None:
         """End a call that no program makes where Python raises an error: None has no operators."""
@@ -400,11 +418,16 @@ class Expressions(Tracing):
         if isinstance(result, Tensor):
             if self.trace is not None:
                 self.trace.computes = True
-            known = [one.grad for one in inputs if isinstance(one, Tensor)]
+                self.trace.operations += 1
+            tensors = [one for one in inputs if isinstance(one, Tensor)]
+            known = [one.grad for one in tensors]
             plain = result.dtype is not None and not result.dtype.startswith(tuple(NAMES["differentiable"]))
             off = plain or by in NAMES["without_gradient"]
             off = off or self.modes().get(GRADIENTS) in {"no_grad", "inference_mode"}
             result.grad = False if off else True if True in known else None if None in known else False
+            if self.made_to_need and not off:
+                made = [self.made_to_need[id(one)] for one in tensors if id(one) in self.made_to_need]
+                self.made_to_need |= {id(result): (result, site) for _, site in made[:1]}
         return result
 
     def _UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> object:
@@ -417,7 +440,10 @@ class Expressions(Tracing):
         if isinstance(value, Sourced) and not isinstance(node.op, ast.Not):
             value = self.use(value)
         if isinstance(node.op, ast.Not):
-            truth = self.truth(value)
+            asked = _is_asked(node, self.current.node)
+            if isinstance(value, Tensor) and not asked:
+                self.breaking("branch", Site(frame.where, node), "eager")
+            truth = self.truth(value, Site(frame.where, node.operand) if asked else None)
             return UNKNOWN if truth is None else not truth
         if isinstance(value, Tensor):
             kind = value.dtype if isinstance(node.op, ast.Invert) else None
@@ -435,11 +461,21 @@ class Expressions(Tracing):
                 self.symbols_of((left,)) and isinstance(right, tuple)
             ):
                 left, right = self.use(left), self._searched(left, right)
+                if isinstance(right, Tensor) and isinstance(left, int | float | Tensor):
+                    self.breaking("scalar", Site(frame.where, node), "eager")
             answer = self.compared(left, right, partial(comparison, op)) if made is MISSING else made
             if answer is not True:
-                return answer
+                return self._undecided(answer, (left, right)) if type(op) in _ELEMENTWISE else answer
             left = right
         return True
+
+    def _undecided(self, answer: object, operands: Sequence[object]) -> object:
+        """The outcome of a comparison; a number of its own where the graph has what it hangs on."""
+        if self.captures:
+            for raw in map(self.use_raw, operands):
+                if isinstance(raw, Measured | Size) and raw in self.taken:
+                    return Measured(raw)
+        return answer
 
     def _compared_by_method(self, left: object, op: ast.cmpop, right: object) -> object:
         """The truth that a method like `__eq__` gives; MISSING if the project has none for it."""
@@ -485,7 +521,7 @@ class Expressions(Tracing):
         try:
             for operand in node.values:
                 value = self.value(operand, frame)
-                truth = self.truth(value)
+                truth = self.truth(value, Site(frame.where, operand))
                 if truth is ends:
                     return value
                 if truth is None:
@@ -496,7 +532,7 @@ class Expressions(Tracing):
         return UNKNOWN if unknown else value
 
     def _IfExp(self, node: ast.IfExp, frame: Frame) -> object:
-        truth = self.truth(self.value(node.test, frame))
+        truth = self.truth(self.value(node.test, frame), Site(frame.where, node.test))
         if truth is not None:
             return self.value(node.body if truth else node.orelse, frame)
         self.doubt += 1
@@ -504,17 +540,22 @@ class Expressions(Tracing):
         self.doubt -= 1
         if all(isinstance(one, Closure | External | Partial) for one in values):
             return Either(values)
+        tensors = [one for one in values if isinstance(one, Tensor)]
+        if len(tensors) == len(values):
+            first, second = (one.shape for one in tensors)
+            return self.tracked(Tensor(first if first == second else None), tensors)
         return next((one for one in values if isinstance(one, Wrapper | Object)), UNKNOWN)
 
-    def truth(self, value: object) -> bool | None:
-        """Whether a test holds; None if that is not known."""
+    def truth(self, value: object, site: Site | None = None) -> bool | None:
+        """Whether a test holds, which stands at a site or the current line; None if that is not known."""
         if isinstance(value, Sourced):
-            answer = self.compared(value, None, lambda one, _: self.truth(one))
+            answer = self.compared(value, None, lambda one, _: self.truth(one, site))
             return answer if isinstance(answer, bool) else None
         if isinstance(value, list | dict):
             self.length(value)
         if isinstance(value, Tensor):
-            self.end_graph("DYN403")
+            self.end_graph("branch", site)
+        self.decided(value, site)
         if is_stand_in(value):
             return None
         if isinstance(value, (*PLAIN, list, tuple, dict)):
@@ -528,16 +569,6 @@ class Expressions(Tracing):
                 return bool(made) if isinstance(made, int) and not is_stand_in(made) else None
         return True if isinstance(value, Object | Wrapper | Closure | ClassObject) else None
 
-    def leaves_graph(self, code: str, capturing: str, site: Site | None = None) -> None:
-        """Notice that values in a tensor decide on a number or a size: the graph ends or holds them."""
-        trace = self.trace
-        if trace is None or self.on(f"{CONFIGURATION}.{capturing}"):
-            return
-        if trace.compile.keyword("fullgraph") is True:  # which captures numbers and sizes
-            trace.compiles = False
-        else:
-            self.end_graph(code, site)
-
     def fill(self, tensor: Tensor, index: object, value: object) -> None:
         """Write a part of a tensor: where a mask says so, the backward pass picks by it what is written.
 
@@ -547,7 +578,7 @@ class Expressions(Tracing):
         if not isinstance(filler, Tensor) or filler.grad is False:
             return
         masked = any(map(is_mask, index if isinstance(index, tuple) else (index,)))
-        captured = self.on(f"{CONFIGURATION}.capture_dynamic_output_shape_ops")
+        captured = self.on(SIZES)
         if filler.grad and masked and self.trace is not None and not captured:
             self.leave_for_good(self.trace, "masked write")
         tensor.grad = filler.grad or tensor.grad
@@ -558,10 +589,27 @@ class Expressions(Tracing):
         value, index = self.value(node.value, frame), self.value(node.slice, frame)
         if value == External("sys.modules") and self.trace is None and _is_own_name(node.slice):
             return FileValue(frame.where.path)
-        parts = index if isinstance(index, tuple) else (index,)
-        if isinstance(value, Tensor) and any(map(is_mask, parts)):
-            self.leaves_graph("DYN404", "capture_dynamic_output_shape_ops", Site(frame.where, node))
+        if self.trace is not None:
+            self.keyed(node.slice, frame)
+            self._picked_by(value, index, Site(frame.where, node))
         return self.item(value, index)
+
+    def _picked_by(self, value: object, index: object, site: Site) -> None:
+        """Notice that compiled code picks a part by the value of a tensor."""
+        parts = index if isinstance(index, tuple) else (index,)
+        if isinstance(value, list | tuple | Object):
+            if isinstance(index, Tensor):
+                self.breaking("scalar", site)
+            self.decided(index, site)
+        if not isinstance(value, Tensor):
+            return
+        if any(map(is_mask, parts)):
+            self.leaves_graph("mask", SIZES, site)
+        for part in parts:
+            if isinstance(part, slice) and any(isinstance(one, Tensor) for one in bounds(part)):
+                self.breaking("index", site)
+            elif isinstance(part, Tensor) and part.shape == () and not is_mask(part):
+                self.breaking("index" if self.is_argument(part) else "scalar", site)
 
     def item(self, value: object, index: object) -> object:
         """The value of `value[index]`."""
@@ -632,6 +680,8 @@ class Expressions(Tracing):
             value = self.use(value) if isinstance(value, Sourced) else value
             if isinstance(value, list | tuple | dict | Object):
                 self.length(value)
+        if value is None:
+            self.needs(value)
         match value:
             case list() if self.trace is not None:
                 for number, one in enumerate(value):
@@ -727,28 +777,40 @@ class Expressions(Tracing):
         return self.elements_of(self._comprehended(node.generators, node.elt, _inside(frame)))
 
     def _GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> object:
-        return self._comprehended(node.generators, node.elt, _inside(frame))
+        return self._comprehended(node.generators, node.elt, _inside(frame), held=True)
 
     def _comprehended(
-        self, generators: list[ast.comprehension], element: ast.expr, frame: Frame, doubt: int = 0
+        self,
+        generators: list[ast.comprehension],
+        element: ast.expr,
+        frame: Frame,
+        doubt: int = 0,
+        *,
+        held: bool = False,
     ) -> Iterator[object]:
+        """The values of a comprehension; `held` if Dynamo cannot go on after a break in it."""
         if not generators:
             self.doubt += doubt
             around = function_of(frame)
-            around.held += 1
+            around.held += held
             try:
                 value = self.value(element, frame)
             finally:
-                around.held -= 1
+                around.held -= held
             self.doubt -= doubt
             yield value
             return
         first, *others = generators
-        for value in self.elements(self.value(first.iter, frame)):
+        items = self.value(first.iter, frame)
+        held = held or (
+            isinstance(items, Object) and self.has("comprehensions-over-modules-end-the-function")
+        )
+        for value in self.elements(items):
             self.bind(first.target, value, frame)
-            answers = [self.truth(self.value(test, frame)) for test in first.ifs]
+            answers = [self.truth(self.value(test, frame), Site(frame.where, test)) for test in first.ifs]
             if False not in answers:
-                yield from self._comprehended(others, element, frame, doubt + (None in answers))
+                unsure = doubt + (None in answers)
+                yield from self._comprehended(others, element, frame, unsure, held=held)
 
     @abstractmethod
     def bind(self, target: ast.expr, value: object, frame: Frame) -> None:
@@ -800,6 +862,8 @@ class Expressions(Tracing):
                 return known[0] if known is not None else outside(f"{dotted}.{name}")
             case Sourced():
                 return self.attribute(self.use(owner), name, site)
+            case Unknown() if self.trace is not None and name in TENSOR_METHODS:
+                return Method(Tensor(), name)  # hardly anything else has it
             case FileValue(path):
                 if name in self.file(path).names:
                     held = self.file(path).names[name]
@@ -822,6 +886,8 @@ class Expressions(Tracing):
             case ClassObject(ref):
                 if name == "__name__":
                     return ref.name
+                if name == "apply" and AUTOGRAD in self.project.external_bases(ref):
+                    return Method(owner, name)
                 return self._of_class(ref, name, owner)
             case Member():
                 return (
@@ -839,17 +905,24 @@ class Expressions(Tracing):
                 return owner.where.name
             case Closure() if name == "__self__" and owner.receiver is not None:
                 return owner.receiver
-            case Tensor() if name == "shape" and owner.shape is not None:
+            case Tensor():
+                return self._of_tensor_attribute(owner, name)
+        return Method(owner, name)
+
+    def _of_tensor_attribute(self, owner: Tensor, name: str) -> object:
+        """The value of an attribute of a tensor."""
+        match name:
+            case "shape" if owner.shape is not None:
                 return tuple(Size(SOME) if size is None else size for size in owner.shape)
-            case Tensor() if name == "requires_grad" and owner.grad is not None:
+            case "requires_grad" if owner.grad is not None:
                 return owner.grad
-            case Tensor() if name == "dtype" and owner.dtype is not None:
+            case "dtype" if owner.dtype is not None:
                 return External(owner.dtype)
-            case Tensor() if name in _PLAINLY_FALSE:
+            case _ if name in _PLAINLY_FALSE:
                 return False
-            case Tensor() if name in {"ndim", "grad"} and owner.shape is not None:
+            case "ndim" | "grad" if owner.shape is not None:
                 return len(owner.shape) if name == "ndim" else Tensor(owner.shape, dtype=owner.dtype)
-            case Tensor() if name in {"T", "mT", "data", "real", "grad"}:
+            case "T" | "mT" | "data" | "real" | "grad":
                 return self.tracked(Tensor(), [owner])
         return Method(owner, name)
 
@@ -861,6 +934,8 @@ class Expressions(Tracing):
         return self.sourced(names[name], Source("global", f"{file.path}::{name}"))
 
     def _of_object(self, owner: Object, name: str, site: Site) -> object:
+        if self.trace is not None and isinstance(owner.kind, ClassRef):
+            self.answers(owner, owner.kind, name, site)
         if name in owner.attributes:
             held = owner.attributes[name]
             if isinstance(held, Object):
@@ -880,7 +955,11 @@ class Expressions(Tracing):
         method = self.project.method(owner.kind, name)
         replaced = self.assigned(owner.kind, name)
         if replaced is MISSING and method is not None and self.project.method_kind(method) == "property":
-            return self.invoke(self.code(method, owner), [], {}, site)
+            made = self.invoke(self.code(method, owner), [], {}, site)
+            if LAZY in self.marks_of(method):
+                self.breaking("cached", site)
+                owner.attributes[name] = made
+            return made
         found = self._of_class(owner.kind, name, owner)
         if isinstance(found, Object) and (held := self.descriptor(owner.kind, name, "__get__")) is not None:
             return self.special(held, "__get__", [owner, self.class_object(owner.kind)], site)
@@ -1019,14 +1098,6 @@ class Expressions(Tracing):
         bound = function.bound(owner) if isinstance(function, Closure) else function
         return replace(partial, function=bound)
 
-    def leave_for_good(self, trace: Trace, kind: str) -> None:
-        """Notice what makes Dynamo give up the innermost frame, and compile what that calls."""
-        self.breaking_as(trace, kind)
-        frame = trace.frames[-1]
-        frame.held += 1
-        self.split()
-        frame.held -= 1
-
     def _looked_up(self, owner: Object, name: str, found: object) -> None:
         """Dynamo guards that an instance has no such attribute itself, and not what its class has."""
         source = self.source_of(owner)
@@ -1134,6 +1205,12 @@ def _unary(op: ast.unaryop, value: object) -> object:
     if is_stand_in(value):
         return Size(result) if isinstance(result, int) else Measured(result)
     return result
+
+
+def _is_asked(node: ast.expr, test: ast.AST) -> bool:
+    """Whether an expression is a part of what a test asks."""
+    parts = test.values if isinstance(test, ast.BoolOp) else ()
+    return node is test or any(_is_asked(node, part) for part in parts)
 
 
 def is_mask(value: object) -> bool:

@@ -9,7 +9,6 @@ from functools import partial
 from itertools import islice
 from types import MappingProxyType
 
-from dynamo_lint.breaks.frames import NOT_AT_FIRST
 from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index.ir import MODULE_KEY, Constant
 from dynamo_lint.index.lower import terminal_name
@@ -28,6 +27,7 @@ from dynamo_lint.interpreter.model import (
     Failed,
     FixedSize,
     Met,
+    Method,
     Object,
     Site,
     Source,
@@ -122,6 +122,8 @@ class Run:
     """No program makes these calls."""
     specialised: tuple[Specialised, ...] = ()
     """The state that compiled code was specialised for."""
+    lost: frozenset[str] = frozenset()
+    """The functions of which Dynamo compiles nothing, for a break behind which it cannot go on."""
     modes: frozenset[tuple[str, str, tuple[str, ...]]] = frozenset()
     """By compiled function the modes that had another value than at the start, and their values in order."""
 
@@ -133,7 +135,6 @@ class _CompiledCode:
     failing: Failing
     disabled: Mapping[FunctionRef | ClassRef, str]
     captured: Mapping[FunctionRef, frozenset[str]]
-    breaking: Mapping[FunctionRef, frozenset[int]]
     targets: Mapping[tuple[str, int], Compiled]
     callees: Mapping[tuple[str, int, str], Compiled]
 
@@ -146,15 +147,38 @@ def runs(tables: Tables) -> tuple[Run, ...]:
     return memo["runs"]  # type: ignore[return-value]
 
 
-def _runs(tables: Tables) -> Iterator[Run]:
-    known = _CompiledCode(
-        _failing(tables),
-        _disabled(tables.project),
-        {hot.function: tables.policies.of(hot).switches for hot in tables.regions.hot},
-        _breaking(tables),
-        _targets(tables),
-        _callees(tables),
+def recorded(tables: Tables) -> tuple[GraphBreak, ...]:
+    """The lines at which a graph would end in what is recorded otherwise, as one call of each entry shows."""
+    known = _compiled_code(tables, {})
+    found: dict[tuple[str, int, str], GraphBreak] = {}
+    ran = set[FunctionRef]()
+    for hot in sorted(tables.regions.hot, key=lambda hot: not hot.compiled):  # the others where no call led
+        if hot.function not in ran:
+            stage = _interpreted(tables, known, partial(_record, hot=hot), _STEPS_PRESUMED)
+            ran.update(where for where, _ in stage.ran)
+            found = stage.breaks | found
+    return tuple(found.values())
+
+
+def _record(stage: Runner, hot: CompiledFunction) -> None:
+    """Call a function once, all of which is recorded as one graph."""
+    _ended(stage, partial(stage.file, hot.function.path))
+    stage.presuming = stage.recording = True
+    site = stage.here(hot.function)
+    target = stage.compiled_at(hot.function, hot.receiver, site)
+    if target is not None:
+        _ended(stage, partial(stage.call_presumed, target, hot.function, hot.receiver, 1, part=False))
+
+
+def _compiled_code(tables: Tables, switches: Mapping[FunctionRef, frozenset[str]]) -> _CompiledCode:
+    return _CompiledCode(
+        _failing(tables), _disabled(tables.project), switches, _targets(tables), _callees(tables)
     )
+
+
+def _runs(tables: Tables) -> Iterator[Run]:
+    switches = {hot.function: tables.policies.of(hot).switches for hot in tables.regions.hot}
+    known = _compiled_code(tables, switches)
     roots = programs(tables)
     waiting, done, ran = [*roots], set[FunctionRef](), set[str]()
     makers: dict[str, FunctionRef] = {}
@@ -177,6 +201,7 @@ def _runs(tables: Tables) -> Iterator[Run]:
         if not is_rehearsal(root):  # which shows what may happen, and not what does not
             ran.update({*called, *(where.id for where, _ in stage.ran)} - few)
         (gaps if stage.cuts or stage.invented else followed).update(one.unit for one in stage.met)
+        gaps |= stage.unfollowed
         for made in stage.wrapped:
             makers.setdefault(stage.unit_of(made.target), root)
         yield _account(stage, root)
@@ -203,14 +228,18 @@ def _of_nobody(
         ]
         steps, most = 0, _STEPS_PRESUMED + _STEPS_EACH * len(waiting)
         for start, unseen in _together(tables, waiting, makers):
-            if steps <= most:
-                calls = partial(_presume, tables=tables, unseen=unseen, maker=start)
+            for training in (True, False) if likely and compiled and _asks_mode(tables, unseen) else (True,):
+                if steps > most:
+                    break
+                calls = partial(_presume, tables=tables, unseen=unseen, maker=start, training=training)
                 stage = _interpreted(tables, known, calls, _STEPS_PRESUMED)
                 steps += stage.steps
                 ran.update(where.id for where, _ in stage.ran)
                 if not (stage.cuts or stage.invented or stage.supposed):
                     seen.update((where.id, line) for where, line in stage.ran)
-                yield _presumed(stage, unseen[0])
+                run = _presumed(stage, unseen, training=training)
+                made_up = stage.supposed or stage.invented or not compiled
+                yield replace(run, breaks=(*run.breaks, *stage.sweep())) if made_up else run
 
 
 def _account(stage: Runner, root: FunctionRef) -> Run:
@@ -245,7 +274,14 @@ def _account(stage: Runner, root: FunctionRef) -> Run:
         modes=frozenset(_modes(stage)),
         handed_out=frozenset(stage.handed_out),
         invented=stage.invented,
+        lost=_lost(stage),
     )
+
+
+def _lost(stage: Runner) -> frozenset[str]:
+    """The functions of the project of which Dynamo compiles nothing, by identity."""
+    lost = (where for where, versions in stage.splits.lost.items() if not versions)
+    return frozenset(where.id for where in lost if isinstance(where, FunctionRef))
 
 
 def _specialised(stage: Runner) -> Iterator[Specialised]:
@@ -273,13 +309,19 @@ def _modes(stage: Runner) -> Iterator[tuple[str, str, tuple[str, ...]]]:
                 yield cache.unit, mode, tuple(map(str, values))
 
 
-def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
+def _presumed(stage: Runner, unseen: Sequence[CompiledFunction], *, training: bool) -> Run:
     """All that calls have shown which no program makes: what compiled code itself changes.
 
+    That a module evaluates is none of these: its calls show breaks, and what is compiled apart for them.
     What only a part of the compiled code shows, called by itself, is in doubt, and what may not be compiled,
     and what objects do that a caller would hand in.
     """
-    recompiles = filter(_changes_itself, stage.recompiles[stage.presumed_from[0] :])
+    hot, called = unseen[0], {one.unit for one in unseen}
+    recompiles = [
+        one
+        for one in stage.recompiles[stage.presumed_from[0] :]
+        if (training and _changes_itself(one)) or (one.instance and one.target not in called)
+    ]
     unsure = stage.supposed or not (hot.compiled and _is_likely(hot))
     return Run(
         hot.function,
@@ -287,10 +329,11 @@ def _presumed(stage: Runner, hot: CompiledFunction) -> Run:
         skipped=tuple(filter(_changes_itself, stage.skipped[stage.presumed_from[1] :])),
         calls=Counter(one.unit for one in stage.met),
         cuts=tuple(stage.exhausted),
-        breaks=tuple(replace(one, doubt=one.doubt or unsure) for one in stage.breaks.values() if one.does),
+        breaks=tuple(replace(one, doubt=one.doubt or unsure) for one in stage.breaks.values()),
         weakened=True,
         ran=frozenset((where.id, line) for where, line in stage.ran),
         presumed=True,
+        lost=_lost(stage),
         specialised=tuple(_specialised(stage)),
     )
 
@@ -318,8 +361,8 @@ def _interpreted(
 
     It is not run again after so many steps.
     """
-    splits = Splits(known.breaking, dict.fromkeys(tables.eager, 0))
-    steps, breaks = 0, dict[tuple[str, int], GraphBreak]()
+    splits = Splits()
+    steps, breaks = 0, dict[tuple[str, int, str], GraphBreak]()
     for _ in range(_PASSES):
         size = splits.size
         stage = Runner(
@@ -340,15 +383,6 @@ def _interpreted(
             break
     stage.steps, stage.breaks = steps, breaks  # what a frame is left for is no more met once that is known
     return stage
-
-
-def _breaking(tables: Tables) -> dict[FunctionRef, frozenset[int]]:
-    """By function, the lines at which every call of it breaks the graph."""
-    found: dict[FunctionRef, set[int]] = {}
-    for one in tables.breaks:
-        if one.usual and not one.raises and one.effect == "break" and one.row.code not in NOT_AT_FIRST:
-            found.setdefault(one.hot.function, set()).add(one.position.line)
-    return {function: frozenset(lines) for function, lines in found.items()}
 
 
 def _of_changes(one: Recompile) -> Recompile:
@@ -457,7 +491,12 @@ def _around(project: Project, ref: FunctionRef) -> FunctionRef | None:
 
 
 def _presume(
-    stage: Runner, tables: Tables, unseen: Sequence[CompiledFunction], maker: FunctionRef | None
+    stage: Runner,
+    tables: Tables,
+    unseen: Sequence[CompiledFunction],
+    maker: FunctionRef | None,
+    *,
+    training: bool,
 ) -> None:
     """Call each of some compiled functions as any caller may, as the program that makes it has left it."""
     if maker is not None:
@@ -472,7 +511,8 @@ def _presume(
             stage.exhausted.append(Cut(stage.current, f"a run of more than {_STEPS_PRESUMED:,} steps"))
             break
         stage.steps = 0  # one that does not end leaves the others theirs
-        _ended(stage, partial(_call_unseen, stage, tables, hot, wrapped.get(hot.function.id)))
+        made = wrapped.get(hot.function.id)
+        _ended(stage, partial(_call_unseen, stage, tables, hot, made, training=training))
         spent += stage.steps
     stage.steps = before + spent
 
@@ -484,7 +524,20 @@ def _make(stage: Runner, maker: FunctionRef, unseen: Sequence[CompiledFunction])
         _run(stage, maker, given)
 
 
-def _call_unseen(stage: Runner, tables: Tables, hot: CompiledFunction, made: Wrapper | None) -> None:
+def _asks_mode(tables: Tables, unseen: Sequence[CompiledFunction]) -> bool:
+    """Whether code that some compiled functions reach asks whether a module trains."""
+    entries = {number for hot in unseen for number in hot.entries}
+    return any(
+        load.name == "training"
+        for hot in tables.regions.hot
+        if not entries.isdisjoint(hot.entries)
+        for load in tables.project.function(hot.function).loads
+    )
+
+
+def _call_unseen(
+    stage: Runner, tables: Tables, hot: CompiledFunction, made: Wrapper | None, *, training: bool
+) -> None:
     """Call a compiled function some times, unless it is a part that has been called on the way."""
     if not hot.compiled and hot.function in stage.entered:
         return
@@ -492,6 +545,8 @@ def _call_unseen(stage: Runner, tables: Tables, hot: CompiledFunction, made: Wra
     site = stage.here(FunctionRef(entry.path, MODULE_KEY), max(entry.line, 1))
     target = made or stage.compiled_at(hot.function, hot.receiver, site)
     if target is not None:
+        if not training and isinstance(target.target, Object):
+            stage.invoke(Method(target.target, "eval"), [], {}, site)
         if _is_unguarded(tables.project, hot):
             target = Wrapper(target.target, CompileCall(target.call.site, _NO_GUARDS))
         times = min(max(_PRESUMED, tables.policies.of(hot).recompile_limit + 2), _MOST_PRESUMED)
@@ -570,8 +625,6 @@ def _disabled(project: Project) -> dict[FunctionRef | ClassRef, str]:
 def _failing(tables: Tables) -> Failing:
     """The compile sites whose code cannot be compiled."""
     entries = tables.regions.entries
-    raising = (one.hot for one in tables.breaks if one.raises and one.usual)
     return Failing(
-        frozenset((entries[n].path, entries[n].line) for hot in raising for n in hot.entries),
         frozenset((entries[n].path, entries[n].line) for one in tables.fakeless for n in one.hot.entries),
     )

@@ -23,6 +23,8 @@ from dynamo_lint.interpreter.model import (
 )
 from dynamo_lint.interpreter.sizes import Shape
 from dynamo_lint.interpreter.splits import Version
+from dynamo_lint.models.graph_breaks import Row
+from dynamo_lint.program.refs import FunctionRef
 from dynamo_lint.state.model import Key
 
 SIZES = "sizes"
@@ -428,6 +430,12 @@ class Trace:
     modes: Mapping[str, object] = field(default_factory=dict)
     reads: dict[str, Site] = field(default_factory=dict)
     """Where it first reads a name that it was handed behind a graph break."""
+    broken: str = ""
+    """The graph ends in the statement that is under way, `break`, or Dynamo leaves the frame, `eager`."""
+    operations: int = 0
+    """Operations on tensors in it so far."""
+    settled: int = 0
+    """Those before the last statement of its own frame behind which Dynamo could go on."""
     computes: bool = False
     """There is an operation on a tensor in it: Dynamo keeps nothing of a frame without one."""
     frames: list[Frame] = field(default_factory=list)
@@ -476,6 +484,8 @@ class Recompile:
     """How many compiled calls there had been."""
     resumed: int | None = None
     """The line of the graph break behind which the code stands that is compiled."""
+    apart: bool = False
+    """A graph break has a call compiled by itself."""
 
     @property
     def written(self) -> int:
@@ -506,18 +516,19 @@ class Recompile:
 class GraphBreak:
     """A line of compiled code at which the graph of a call ends."""
 
-    code: str
-    """The rule that is about such lines."""
-    does: str
-    """The end of a sentence about the line; empty where only the rule tells."""
+    row: Row
     site: Site
     called: Site
     target: str
     """Identity of what is compiled; empty where the break comes before it, at the compile site."""
     doubt: bool
     compile: CompileCall
-    leaves: bool = False
-    """It stands in the compiled frame itself, where Dynamo cannot go on: it leaves the frame."""
+    line: int
+    """That of the compiled function itself which leads there."""
+    island: FunctionRef | None = None
+    """The function that is called there and kept out of the graph."""
+    effect: str = "break"
+    """`eager` if Dynamo leaves the compiled frame for it, or what the row of the table says instead."""
 
 
 @dataclass(frozen=True, slots=True)

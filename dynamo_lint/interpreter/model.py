@@ -274,6 +274,8 @@ class Object:
     hooks: list[Hook] = field(default_factory=list)
     buffers: set[str] = field(default_factory=set)
     """The names of its parameters and buffers."""
+    backward: list[Hook] = field(default_factory=list)
+    """The hooks on its backward pass."""
     scheduled: bool = False
     """It is an optimizer whose `step` a schedule has wrapped (torch/optim/lr_scheduler.py)."""
     shadowed: set[str] = field(default_factory=set)
@@ -410,6 +412,8 @@ class Manager:
 
     settings: dict[str, object]
     site: Site
+    dotted: str = ""
+    """The name of what has made it, if rows of the table of breaks may be about that."""
     before: dict[str, object] = field(default_factory=dict)
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
+from dataclasses import replace
 
 from dynamo_lint.index import ir
 from dynamo_lint.interpreter.calls import Calls
+from dynamo_lint.interpreter.guards import GraphBreak
 from dynamo_lint.interpreter.model import (
     UNKNOWN,
     ClassObject,
     Closure,
     CompileCall,
+    Exhausted,
     Failed,
     Frame,
     Object,
@@ -67,6 +71,7 @@ class Presumed(Calls):
             and not self.is_frame(function, target.call, arguments, made)
         ):
             return
+        self.wrapped.append(target)
         fresh, alike = last is None, 0
         for _ in range(times):
             keywords = {
@@ -77,6 +82,20 @@ class Presumed(Calls):
             alike = alike + 1 if len(self.recompiles) == before else 0
             if alike >= _ENOUGH and self.steps > _LONG:
                 return
+
+    def sweep(self) -> list[GraphBreak]:
+        """The breaks in branches that no call has taken, all in doubt: what is compiled is called again."""
+        before = {*self.breaks}
+        self.presuming = self.sweeping = True
+        for made in {self.unit_of(one.target): one for one in self.wrapped}.values():
+            given = self.given.get(self.unit_of(made.target))
+            if given is not None:
+                self.steps, self.depth = 0, 0
+                self.settled.clear()
+                with suppress(Exhausted, Failed, RecursionError):
+                    self.invoke(made, given[0], given[1], made.call.site)
+                self.trace = self.under = None
+        return [replace(one, doubt=True) for key, one in self.breaks.items() if key not in before]
 
     def compiled_at(self, where: FunctionRef, receiver: ClassRef | None, site: Site) -> Wrapper | None:
         """Return a compiled function with an object as its own constructor makes it; None if none can be."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from dynamo_lint.dataclass import dataclass, field
 from dynamo_lint.interpreter.model import Edge, Frame
 from dynamo_lint.program.refs import FunctionRef
@@ -22,8 +20,6 @@ class Splits:
     that calls (torch/_dynamo/symbolic_convert.py, `break_graph_if_unsupported`; checked with torch 2.13).
     """
 
-    lines: Mapping[FunctionRef, frozenset[int]] = field(default_factory=dict)
-    """The lines at which the graph ends, so far as the table of breaks knows them."""
     lost: dict[FunctionRef | str, int] = field(default_factory=dict)
     """The functions whose frames Dynamo leaves for good, with the number of versions that it had compiled.
 
@@ -50,8 +46,3 @@ class Splits:
     def loses(self, code: FunctionRef | str, versions: int) -> bool:
         """Whether Dynamo leaves the frame of a function once it has so many versions, and needs another."""
         return code in self.lost and versions >= self.lost[code]
-
-    def ends_graph(self, function: FunctionRef, first: int, last: int) -> bool:
-        """Whether the table of breaks has one in some lines of a function."""
-        at = self.lines.get(function)
-        return at is not None and any(first <= line <= last for line in at)

@@ -50,7 +50,6 @@ STANCE = "stance"
 SKIPS = "stance: skip guards"
 SUPPRESS = f"{CONFIGURATION}.suppress_errors"
 AUTOMATIC = f"{CONFIGURATION}.automatic_dynamic_shapes"
-STATIC = f"{CONFIGURATION}.assume_static_by_default"
 UNSPEC_INT = f"{CONFIGURATION}.allow_unspec_int_on_nn_module"
 STEPS = 100_000
 """Statements, expressions and calls that one run may take before it meets compiled code: half a second."""
@@ -69,8 +68,6 @@ RECURSION = 3
 class Failing:
     """The compile sites whose code cannot be compiled, by file and line: each call of it raises."""
 
-    breaks: frozenset[tuple[str, int]] = frozenset()
-    """For a graph break under `fullgraph=True`."""
     fakes: frozenset[tuple[str, int]] = frozenset()
     """For an operator without a fake."""
 
@@ -162,8 +159,30 @@ class Stage(ABC):
     stale: list[Stale] = field(default_factory=list)
     pinned: dict[tuple[str, int], FixedSize] = field(default_factory=dict)
     """By file and line of a mark, the layer that fixes the size."""
-    breaks: dict[tuple[str, int], GraphBreak] = field(default_factory=dict)
-    """By file and line, where graphs end."""
+    breaks: dict[tuple[str, int, str], GraphBreak] = field(default_factory=dict)
+    """By file, line and rule, where graphs end."""
+    taken: dict[object, tuple[str, int]] = field(default_factory=dict)
+    """The file and line of the break that has given a number."""
+    drawn: dict[tuple[FunctionRef, object], tuple[str, int]] = field(default_factory=dict)
+    """By function and name, or call, the line of the break that gave what is another value in each call."""
+    unfollowed: set[str] = field(default_factory=set)
+    """The compiled functions that call what is not known."""
+    sweeping: bool = False
+    """Compiled code is called for the branches that no call has taken: what that shows is in doubt."""
+    recording: bool = False
+    """What runs is recorded otherwise than by Dynamo: all of it is one graph."""
+    raising: set[tuple[str, int]] = field(default_factory=set)
+    """The compile sites by file and line whose calls raise for a graph break."""
+    vouched: set[object] = field(default_factory=set)
+    """Those of which the code has told torch what it may rely on."""
+    made_to_need: dict[int, tuple[object, Site]] = field(default_factory=dict)
+    """By identity, the tensors that compiled code has made need a gradient, and where."""
+    marks: dict[FunctionRef | ClassRef, frozenset[str]] = field(default_factory=dict)
+    """The dotted names of decorators of libraries, by what they stand over."""
+    naming: int = 0
+    """Names of attributes are being made, within each other."""
+    building: int = 0
+    """Modules are being made by compiled code, within each other."""
     unended: bool = False
     """Some loop has not been run to its end."""
     cuts: dict[tuple[str, int], Cut] = field(default_factory=dict)

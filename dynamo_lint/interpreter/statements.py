@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -10,7 +11,7 @@ from itertools import islice
 
 from dynamo_lint.index.ir import MODULE_KEY
 from dynamo_lint.index.spelling import spelled
-from dynamo_lint.interpreter.expressions import OPERATORS, ROUNDS, bounds, comparison
+from dynamo_lint.interpreter.expressions import OPERATORS, ROUNDS, bounds, comparison, is_mask
 from dynamo_lint.interpreter.guards import LENGTH
 from dynamo_lint.interpreter.library import EXIT_STACK, is_setting, setting_text
 from dynamo_lint.interpreter.model import (
@@ -68,12 +69,13 @@ _ASKED = {
     ast.Match: "subject",
 }
 """The field of a compound statement that is evaluated first."""
-_ENTERED = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match)
 """Compound statements that use what is evaluated first before anything else of them runs."""
 
 
 _MOST_TURNS = 4
 """Numbers that the tests in a loop compare its count with."""
+_ABSENCES = frozenset({"ImportError", "ModuleNotFoundError", "Exception", ""})
+"""What handlers name that take the absence of a package."""
 
 
 class _Leave(Exception):
@@ -111,20 +113,18 @@ class Runner(Presumed):
             if self.trace is not None and self.trace.pending:
                 self.go_on(self.trace)
             self.current = self.header(statement, frame)
-            if self.trace is not None:
-                self.reach(statement, frame)
             trace = self.trace
-            if isinstance(statement, _ENTERED) and trace is not None and self._ends_graph(statement, frame):
-                self.split()
+            if trace is not None:
+                self.reach(statement, frame)
+                if len(trace.frames) == 1 and not frame.held:
+                    trace.settled = trace.operations
             run = getattr(self, METHOD_OF[type(statement)], None)
             if run is not None:
                 running = run(statement, frame)
                 if running is not None:
                     yield from running
-                if trace is not None and trace is self.trace and not hasattr(statement, "body"):
-                    self.current = self.header(statement, frame)
-                    if self._ends_graph(statement, frame):
-                        self.split()
+                if not hasattr(statement, "body"):
+                    self.split_behind(statement, frame)
             elif not isinstance(statement, _WITHOUT_EFFECT):
                 self.give_up(self.current, f"a statement of the kind {type(statement).__name__}")
 
@@ -134,9 +134,15 @@ class Runner(Presumed):
             return
         self.ran.update((frame.where, line) for line in range(statement.lineno, _last_line(statement) + 1))
 
-    def _ends_graph(self, statement: ast.stmt, frame: Frame) -> bool:
-        """Whether the table of breaks has one in a statement, or before the body of a compound one."""
-        return self.splits.ends_graph(frame.where, statement.lineno, _last_line(statement))
+    def split_behind(self, statement: ast.stmt, frame: Frame) -> None:
+        """Split the frame where the graph has ended in a statement, or before the body of a compound one."""
+        trace = self.trace
+        if trace is not None and trace.broken:
+            lost, trace.broken = trace.broken == "eager", ""
+            self.current = self.header(statement, frame)
+            frame.held += lost
+            self.split()
+            frame.held -= lost
 
     def header(self, statement: ast.stmt, frame: Frame) -> Site:
         """The place of a statement, or of what a compound one asks first."""
@@ -216,6 +222,11 @@ class Runner(Presumed):
                 self.store(self.value(inner, frame), name, value, self.current)
             case ast.Subscript(value=inner, slice=index):
                 owner, key = self.value(inner, frame), self.value(index, frame)
+                if self.trace is not None:
+                    self.keyed(index, frame)
+                    number = isinstance(key, Tensor) and key.shape == () and not is_mask(key)
+                    if isinstance(owner, Tensor) and number and self.is_argument(key):
+                        self.breaking("index", Site(frame.where, target))
                 key = self.sized(key) if isinstance(owner, Tensor) else self.use(key)
                 if owner == External("os.environ"):
                     self.set(f"os.environ.{key}", value, Site(frame.where, target))
@@ -252,6 +263,9 @@ class Runner(Presumed):
             self.use(value, symbolic=True)
         home.names[name] = value
         home.carried.discard(name)
+        drawn = self.drawn.get((home.where, name))
+        if drawn is not None and drawn != self.current.place:
+            del self.drawn[home.where, name]
 
     def store(self, owner: object, name: str, value: object, site: Site) -> None:
         """Assign an attribute: of an object, or a setting of torch."""
@@ -269,6 +283,8 @@ class Runner(Presumed):
             ) is not None:
                 self.special(held, "__set__", [owner, value], site)
             case Object() | ClassObject() | Tensor():
+                if isinstance(owner, Tensor) and name == "requires_grad" and value is not False:
+                    self.breaking("gradient", site)
                 self.assign(owner, name, value, site)
             case FileValue(path):
                 self.file(path).names[name] = self.kept(value)
@@ -279,8 +295,7 @@ class Runner(Presumed):
                 kept = self.kept(value)
                 met = self.source_of(owner) is not None and not self.has("attributes-of-functions-are-set")
                 if self.trace is not None and met:
-                    self.breaking_as(self.trace, "attribute of a function")
-                    self.split()
+                    self.end_graph("attribute of a function")
                 owner.attributes[name] = kept
                 self.wrote(owner, name, value, site)
             case Unwrapped() if name == "forward":
@@ -309,6 +324,8 @@ class Runner(Presumed):
 
     def _Return(self, node: ast.Return, frame: Frame) -> None:
         value = self.value(node.value, frame) if node.value is not None else None
+        if self.trace is not None and self.trace.frames[:1] == [frame]:
+            self.returned(value)
         before = frame.result  # of a return that is in doubt
         if isinstance(value, PLAIN) and (
             before is UNKNOWN or (is_known(before) and before not in (None, value))
@@ -327,8 +344,11 @@ class Runner(Presumed):
         raise _Continue
 
     def _Assert(self, node: ast.Assert, frame: Frame) -> None:
+        self.vouch(node.test, frame)
         holds = self.value(node.test, frame)
         in_graph = isinstance(holds, Tensor)  # it becomes a node that checks
+        if in_graph and node.msg is not None and not isinstance(node.msg, ast.Constant):
+            self.breaking("branch", Site(frame.where, node.test))
         if not in_graph and self.truth(holds) is False:
             if node.msg is not None:
                 self.value(node.msg, frame)
@@ -393,6 +413,11 @@ class Runner(Presumed):
         return next(iter(self.project.functions_at(frame.where.path, node.lineno)), None)
 
     def _ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
+        if self.trace is not None and frame.where.key != MODULE_KEY:
+            unused = node.name not in self.bodies.mentions(frame.where).read
+            self.breaking(
+                "class", Site(frame.where, node), "eager" if frame.held else "break" if unused else ""
+            )
         ref = next(iter(self.project.classes_at(frame.where.path, node.lineno)), None)
         if ref is None:
             frame.names[node.name] = UNKNOWN
@@ -428,6 +453,10 @@ class Runner(Presumed):
                         body.names[name] = _next_number(self.class_attributes.get(ref, {}), flags)
                     held = Member(ref, name, body.names[name]) if members else body.names[name]
                     self.class_attributes.setdefault(ref, {})[name] = held
+        above = (self.project.method(part, "__init_subclass__") for part in self.project.mro(ref)[1:2])
+        for told in (method for method in above if method is not None):
+            given = {one.arg: self.value(one.value, frame) for one in node.keywords if one.arg is not None}
+            self.run(self.code(told, self.class_object(ref)), [], {**given})
 
     def _wrap(
         self, ref: ClassRef, node: ast.FunctionDef | ast.AsyncFunctionDef, method: FunctionRef, body: Frame
@@ -447,13 +476,13 @@ class Runner(Presumed):
     # --- control ----------------------------------------------------------------------------------------
 
     def _If(self, node: ast.If, frame: Frame) -> Iterator[object]:
-        trace = self.trace
         if _asks_for_main(node.test):
             truth: bool | None = frame.where.path == self.main
         else:
             truth = self.truth(self.value(node.test, frame))
-        if trace is not None and trace is self.trace and self._ends_graph(node, frame):
-            self.split()
+        self.split_behind(node, frame)
+        if self.sweeping and truth is not None and self.is_new(node.orelse if truth else node.body, frame):
+            truth = None
         if truth is not None:
             taken, other = (node.body, node.orelse) if truth else (node.orelse, node.body)
             if self._ends_program(taken):
@@ -461,6 +490,10 @@ class Runner(Presumed):
                 taken = other
             return self.block(taken, frame)
         return self._arms([node.body, node.orelse], frame)
+
+    def is_new(self, body: Sequence[ast.stmt], frame: Frame) -> bool:
+        """Whether compiled code has not come to a block yet."""
+        return self.trace is not None and bool(body) and (frame.where, body[0].lineno) not in self.ran
 
     def _ends_program(self, body: Sequence[ast.stmt]) -> bool:
         """Whether a block ends in an error that nothing catches: a check of what is not known as it is."""
@@ -497,6 +530,7 @@ class Runner(Presumed):
 
     def _Match(self, node: ast.Match, frame: Frame) -> Iterator[object]:
         subject = self.value(node.subject, frame)
+        self.split_behind(node, frame)
         possible: list[list[ast.stmt]] = []
         for case in node.cases:
             fits = self.matches(case.pattern, subject, frame)
@@ -611,7 +645,12 @@ class Runner(Presumed):
         return answer if fits is True or answer is False else None
 
     def _For(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Iterator[object]:
-        for value in self.elements(self.value(node.iter, frame), _turns(node)):
+        items = self.value(node.iter, frame)
+        self.split_behind(node, frame)
+        if self.sweeping and self.is_new(node.body, frame):
+            self.bind(node.target, UNKNOWN, frame)
+            yield from self._doubted(node.body, frame)
+        for value in self.elements(items, _turns(node)):
             self.bind(node.target, value, frame)
             try:
                 yield from self._held(node.body, frame)
@@ -638,6 +677,7 @@ class Runner(Presumed):
             number += 1
             before, self.current = len(self.recompiles), self.header(node, frame)
             truth = self.truth(self.value(node.test, frame))
+            self.split_behind(node, frame)
             if truth is False:
                 yield from self.block(node.orelse, frame)
                 return
@@ -657,16 +697,18 @@ class Runner(Presumed):
 
     def _With(self, node: ast.With | ast.AsyncWith, frame: Frame) -> Iterator[object]:
         entered: list[object] = []
-        closed = False
+        closed, traced = False, True
         prefix = "__a" if isinstance(node, ast.AsyncWith) else "__"
         for item in node.items:
             manager = self.value(item.context_expr, frame)
             entered.append(manager)
+            traced &= self.entered_manager(manager, item.context_expr)
             value = self.enter_context(manager, f"{prefix}enter__")
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value, frame)
+        self.split_behind(node, frame)
         catching = any(isinstance(manager, Catcher) for manager in entered)
-        restored = all(isinstance(manager, Manager | External) for manager in entered)
+        restored = traced or all(isinstance(manager, Manager) and not manager.dotted for manager in entered)
         try:
             self.catching += catching
             try:
@@ -695,6 +737,8 @@ class Runner(Presumed):
 
     def _Try(self, node: ast.Try, frame: Frame) -> Iterator[object]:
         start, closed = len(self.met), False
+        if self.trace is not None and any(_names(one) & _ABSENCES for one in node.handlers):
+            self._imports(node.body, frame)
         named = frozenset[str]().union(*(_names(handler) for handler in node.handlers))
         try:
             self.catching += bool(node.handlers)
@@ -727,6 +771,19 @@ class Runner(Presumed):
                 yield from self.block(node.finalbody, frame)
 
     _TryStar = _Try
+
+    def _imports(self, body: Sequence[ast.stmt], frame: Frame) -> None:
+        """Notice packages that compiled code imports, of which nobody knows whether they are there."""
+        for statement in body:
+            names = [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
+            if isinstance(statement, ast.ImportFrom) and not statement.level:
+                names = [statement.module or ""]
+            for root in (name.partition(".")[0] for name in names):
+                installed = root in {*sys.stdlib_module_names, "torch"}
+                if not installed and not self.project.find_module(root, frame.where.path):
+                    self.doubt += 1
+                    self.breaking("package", Site(frame.where, statement))
+                    self.doubt -= 1
 
     def _swallowed(self, failure: Failed, handler: Site) -> None:
         """Notice a compiled call that failed, and a handler that went on."""

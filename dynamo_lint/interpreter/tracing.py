@@ -9,11 +9,10 @@ from dataclasses import replace
 from typing import cast
 
 from dynamo_lint.index.ir import MODULE_KEY, Call, Constant
+from dynamo_lint.interpreter.breaking import Breaking
 from dynamo_lint.interpreter.guards import (
     LENGTH,
-    GraphBreak,
     Guard,
-    Trace,
     Write,
     dtype_of,
     gradient_of,
@@ -49,8 +48,7 @@ from dynamo_lint.interpreter.model import (
     is_known,
     is_small,
 )
-from dynamo_lint.interpreter.stage import UNSPEC_INT, Stage
-from dynamo_lint.models.graph_breaks import BreakTable, Row, break_table
+from dynamo_lint.interpreter.stage import UNSPEC_INT
 from dynamo_lint.program.refs import ClassRef, FunctionRef
 from dynamo_lint.state.model import Key
 
@@ -74,18 +72,12 @@ _HELD = frozenset({"attribute", "own", "item"})
 """Steps to what an object holds."""
 
 
-class Tracing(Stage):
+class Tracing(Breaking):
     """A stage on which compiled code reads values that live longer than a call."""
 
     __slots__ = ()
 
     # --- reading ----------------------------------------------------------------------------------------
-
-    def source_of(self, owner: object) -> Source | None:
-        """The way to an object that was there before the call; None outside of compiled code."""
-        trace = self.trace
-        known = trace.sources.get(id(owner)) if trace is not None else None
-        return known[1] if known is not None else None
 
     def read(self, owner: object, step: str, key: object, value: object) -> object:
         """A value that is read from an object or a container, with its source while code is compiled."""
@@ -150,10 +142,6 @@ class Tracing(Stage):
         """Whether Dynamo takes the integers of an object for constants: those of modules and classes."""
         return isinstance(owner, ClassObject) or (isinstance(owner, Object) and self.is_module(owner))
 
-    @abstractmethod
-    def is_module(self, value: Object) -> bool:
-        """Whether an object is a module of torch, or of the project."""
-
     # --- guarding ---------------------------------------------------------------------------------------
 
     def guard(
@@ -187,46 +175,6 @@ class Tracing(Stage):
             len(self.met),
             trace.entry,
         )
-
-    def end_graph(self, code: str, site: Site | None = None) -> None:
-        """Note that Dynamo cannot go on at a site, or at the current line, which a rule is about."""
-        if self.trace is not None:
-            self.breaking(self.trace, code, site or self.current)
-            self.split()
-
-    def call_out(self, function: object, site: Site) -> None:
-        """Note a call at which the graph ends, which the table of breaks has by name.
-
-        The frame is split where all calls of the line break: see `Splits.lines`.
-        """
-        trace, table = self.trace, break_table(self.torch_version)
-        row = _row_of(table, function)
-        if trace is None or row is None or row.effect != "break" or row.asks or row.switch == "scalars":
-            return
-        captured = not row.fullgraph and trace.compile.keyword("fullgraph") is True
-        if not captured and table.applies(row, self.captured.get(site.where, frozenset())):
-            self.breaking(trace, row.code, site, row.does)
-
-    def breaking_as(self, trace: Trace, kind: str) -> None:
-        """Note that a graph ends at the current line, for one of the kinds that the table of breaks names."""
-        row = break_table(self.torch_version).named[kind]
-        self.breaking(trace, row.code, self.current, row.does, lost=row.effect == "eager")
-
-    def breaking(self, trace: Trace, code: str, site: Site, does: str = "", *, lost: bool = False) -> None:
-        """Note that a graph ends at a site; `lost` if Dynamo leaves the frame wherever the site is."""
-        if trace.ended:
-            return
-        held = len(trace.frames) == 1 and trace.frames[0].held > 0 and trace.resumed is None
-        leaves = held or lost
-        unit, doubt = trace.cache.unit, self.doubt > 0
-        made = GraphBreak(code, does, site, trace.called, unit, doubt, trace.compile, leaves)
-        before = self.breaks.get(site.place)
-        if before is None or before.doubt:
-            self.breaks[site.place] = made
-
-    @abstractmethod
-    def split(self) -> None:
-        """End the graph at the current line: what is behind it is compiled apart, where that is known."""
 
     def length(self, container: object) -> None:
         """Guard on the length of a list, or on the keys of a dict."""
@@ -449,9 +397,12 @@ class Tracing(Stage):
             case ClassObject(ref):
                 self.class_attributes.setdefault(ref, {})[name] = held
                 self.wrote(owner, name, value, site)
+            case Tensor() if name == "data":
+                if isinstance(value, Tensor) and value.dtype is not None and value.dtype != owner.dtype:
+                    self.breaking("storage", site)
             case Tensor() if name == "requires_grad":
                 if self.source_of(owner) is not None and self.trace is not None and owner.grad is not held:
-                    self.end_graph("DYN408")
+                    self.end_graph("gradient")
                 owner.grad = held if isinstance(held, bool) else None
                 self.wrote(owner, name, held, site)
 
@@ -590,9 +541,7 @@ class Tracing(Stage):
 
         return lambda source: at(source.root, source.name, source.steps)
 
-    def keys_of(
-        self, source: Source, target: object, resolve: Callable[[Source], object]
-    ) -> tuple[Key, ...]:
+    def keys_of(self, source: Source, target: object, resolve: Callable[[Source], object]) -> tuple[Key, ...]:
         """The keys of the value at a source: as a part of each object on the way, the nearest first."""
         found: list[Key] = []
         path = ""
@@ -665,18 +614,6 @@ class Tracing(Stage):
     @abstractmethod
     def peek(self, owner: Object | ClassObject, name: str) -> object:
         """The value of an attribute without running any code; MISSING if there is none."""
-
-
-def _row_of(table: BreakTable, function: object) -> Row | None:
-    """The row of the table of breaks about what is called; None if it has none."""
-    match function:
-        case External(dotted):
-            return table.function(dotted)
-        case Method(Tensor(), name):
-            return table.method("tensor", name)
-        case Method(Object(kind=str() as kind), name):
-            return table.method(kind, name)
-    return None
 
 
 def _has_sources(value: tuple[object, ...]) -> bool:

@@ -10,8 +10,6 @@ from dynamo_lint import knowledge
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.models.releases import holds
 
-FULLGRAPH = "fullgraph"
-"""Counts as a switch: what breaks the graph else, and does not raise there, is captured."""
 SWITCHES: Mapping[str, list[str]] = knowledge.table("torch")["switches"]
 """The settings in torch._dynamo.config behind each switch."""
 NESTED = "nested_graph_breaks"
@@ -43,8 +41,6 @@ class Row:
     """It raises under `fullgraph=True`; else Dynamo captures it there."""
     note: bool = False
     """It is no more than a note: the code says that it is meant."""
-    asks: bool = False
-    """For some arguments it does not break."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +61,11 @@ class BreakTable:
     """The rows that more than a name decides about."""
     traced: frozenset[str]
     """Context managers that Dynamo goes on in after a break."""
+
+    @property
+    def makers(self) -> frozenset[str]:
+        """The classes and functions of libraries whose objects rows are about."""
+        return frozenset({kind for kind, _ in self.methods} | self.managers.keys())
 
     def applies(self, row: Row, off: Collection[str]) -> bool:
         """Whether a row holds under this version, where some switches turn rows off."""
@@ -128,7 +129,6 @@ def _row(raw: Mapping[str, Any]) -> Row:
         raw.get("varies", False),
         raw.get("fullgraph", True),
         raw.get("note", False),
-        raw.get("asks", False),
     )
 
 

@@ -22,7 +22,7 @@ SHARED_METHODS = _names("shared_methods")
 """Other methods that give a tensor of a tensor: containers, NumPy and strings have some of these too."""
 NOT_TENSOR_METHODS = _names("not_tensor_methods")
 """Methods of tensors that give something else, or several tensors."""
-PAIRS = _names("pairs")
+_PAIRS = _names("pairs")
 """Methods and functions that give a tuple of tensors."""
 WHOLE = _names("whole")
 """Methods and functions that give one tensor if they are asked for no dimension, and else a pair."""
@@ -30,19 +30,17 @@ REDUCTIONS = _names("reductions")
 """Methods and functions that give a tensor without dimensions if they are asked for none."""
 BOOLEAN = _names("boolean")
 """Methods and functions that give a tensor of bools."""
-INTEGER = _names("integer")
-"""Methods and functions that give a tensor of ints, mostly."""
 CASTS = _names("casts")
 """Methods that give a tensor of another dtype."""
 INT_METHODS = _names("int_methods")
 """Methods of tensors that give sizes."""
-TENSOR_ONLY_ATTRIBUTES = _names("tensor_only_attributes")
+_TENSOR_ONLY_ATTRIBUTES = _names("tensor_only_attributes")
 """Attributes that hardly anything but a tensor has."""
-NOT_TENSOR_FUNCTIONS = _names("not_tensor_functions")
+_NOT_TENSOR_FUNCTIONS = _names("not_tensor_functions")
 """Functions of torch that give no tensor, or several."""
 JOINS = frozenset(f"torch.{name}" for name in _names("joins"))
 """Functions of torch that take several tensors, most of them in a list."""
-LISTS = frozenset(f"torch.{name}" for name in _names("lists"))
+_LISTS = frozenset(f"torch.{name}" for name in _names("lists"))
 """Functions of torch that give a tuple of tensors, as many as they are asked for."""
 LOSSES = _names("losses")
 """Functions of torch.nn.functional that give one number, unless they are asked for another `reduction`."""
@@ -53,10 +51,10 @@ ELEMENTWISE = _names("elementwise")
 BOOL_FUNCTIONS = _names("bool_functions")
 """Functions of torch that give a Python bool."""
 GIVES_NO_TENSOR = BOOL_FUNCTIONS | (
-    NOT_TENSOR_FUNCTIONS
-    - PAIRS
+    _NOT_TENSOR_FUNCTIONS
+    - _PAIRS
     - WHOLE
-    - {name.rpartition(".")[2] for name in (*JOINS, *LISTS)}
+    - {name.rpartition(".")[2] for name in (*JOINS, *_LISTS)}
     - {"compile", "cond", "vmap", "while_loop"}
 )
 """Functions of torch that give a number, a truth value or an object of torch."""
@@ -73,7 +71,7 @@ def gives_tensor(dotted: str) -> bool:
     package, _, name = dotted.rpartition(".")
     return (
         package in _PACKAGES
-        and name not in NOT_TENSOR_FUNCTIONS
+        and name not in _NOT_TENSOR_FUNCTIONS
         and not name[:1].isupper()
         and not name.startswith(("is_", "get_", "has_", "set_", "use_"))
     )
@@ -87,9 +85,9 @@ def tensor_parameters(project: Project, ref: FunctionRef, receiver: ClassRef | N
     """
     function = project.function(ref)
     plain = [one.name for one in function.parameters if one.annotation is None and one.kind == "positional"]
-    found = set(presumed_tensors(project, ref, receiver))
+    found = set(_presumed_tensors(project, ref, receiver))
     for load in function.loads:
-        if isinstance(load.value, ir.Name) and load.name in TENSOR_ONLY_ATTRIBUTES:
+        if isinstance(load.value, ir.Name) and load.name in _TENSOR_ONLY_ATTRIBUTES:
             found.add(load.value.id)
     for site in function.calls:
         match site.call.function:
@@ -103,7 +101,7 @@ def tensor_parameters(project: Project, ref: FunctionRef, receiver: ClassRef | N
     return frozenset(declared | found.intersection(plain))
 
 
-def presumed_tensors(project: Project, ref: FunctionRef, receiver: ClassRef | None) -> frozenset[str]:
+def _presumed_tensors(project: Project, ref: FunctionRef, receiver: ClassRef | None) -> frozenset[str]:
     """The first argument of `forward` of a module, unless the code says that it is something else.
 
     A default says that, and a comparison with a text or a member of an enumeration; calls know better.

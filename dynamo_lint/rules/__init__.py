@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from dynamo_lint.findings import SEVERITIES, Finding
+from dynamo_lint.interpreter.find import runs
 from dynamo_lint.program.refs import Confidence
 from dynamo_lint.regions.policy import Policy
 from dynamo_lint.rules import (
@@ -58,7 +59,7 @@ def judge(tables: Tables, context: Context) -> list[Finding]:
     contexts = _contexts(tables, context)
     best: dict[tuple[str, str, int, int], Finding] = {}
     unguarded, skipping = unguarded_state(tables), unchecked(tables)
-    eager = {function.id for function in tables.eager}
+    eager = frozenset[str]().union(*(run.lost for run in runs(tables)))
     discarded: set[tuple[str, int]] = set()
     for rule in RULES:
         for found in _found(partial(rule.check, rule), tables, contexts):

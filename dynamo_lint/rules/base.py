@@ -98,9 +98,11 @@ def finding(
     position: Position,
     claim: Claim,
     outside: FunctionRef | None = None,
+    *,
+    shown: bool = False,
 ) -> Finding:
-    """A finding in a hot function, or in one outside that changes its state, with its evidence."""
-    return placed(rule, tables, context, outside or hot.function, position, claim, hot)
+    """A finding in a hot function, or in one outside that changes its state; `shown` if a program ran it."""
+    return placed(rule, tables, context, outside or hot.function, position, claim, hot, shown=shown)
 
 
 def at_line(
@@ -128,6 +130,8 @@ def placed(
     hot: CompiledFunction | None = None,
     confidence: str = "certain",
     elsewhere: str | None = None,
+    *,
+    shown: bool = False,
 ) -> Finding:
     """A finding about any function; `hot` is the compiled code that it concerns, `elsewhere` another file."""
     path, symbol = elsewhere or where.path, where.id
@@ -141,7 +145,7 @@ def placed(
     unproven = unproven or (
         in_tests(path) and claim.effect in {"break", "per-value", "per-instance", "storm"}
     )
-    if hot is not None:
+    if hot is not None and not shown:
         unproven = unproven or not tables.chosen.isdisjoint(claim.keys) or is_aside(tables, hot, position)
         unproven = unproven or (where == hot.function and is_idle(tables, hot, position))
     entry = entries[0] if entries else None

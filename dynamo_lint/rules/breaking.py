@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from functools import partial
 
 from dynamo_lint import knowledge
-from dynamo_lint.breaks.frames import Break
-from dynamo_lint.breaks.interpreter import is_documented
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
-from dynamo_lint.index.spelling import spelled
-from dynamo_lint.interpreter.find import Run, runs
+from dynamo_lint.interpreter.ended import Break, elsewhere, graph_breaks, text_of
+from dynamo_lint.interpreter.find import Run
 from dynamo_lint.interpreter.guards import GraphBreak
 from dynamo_lint.interpreter.model import Met
 from dynamo_lint.models.drivers import NAMES
+from dynamo_lint.program.documented import is_documented
 from dynamo_lint.program.refs import Confidence, ExternalSymbol, FunctionRef, Node
 from dynamo_lint.regions.boundaries import Boundaries
 from dynamo_lint.regions.model import CallEdge, CompiledFunction
@@ -45,14 +44,6 @@ _COSTS = {
 
 
 _FAILS = "the call fails: with `fullgraph=True` a graph break is an error"
-_DOES = {
-    "DYN402": "takes a number out of a tensor",
-    "DYN403": "decides on the value of a tensor",
-    "DYN404": "picks by a mask, so that the size of the result depends on values",
-    "DYN408": "changes whether a tensor requires a gradient",
-    "DYN411": "calls a method of an optimizer or of a schedule that Dynamo skips",
-}
-_WRAPPED = "compiles a step that a schedule has wrapped in a function which Dynamo skips"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,49 +60,35 @@ class Wording:
 def broken(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iterator[Finding]:
     """One finding for each line of a rule's code, but for those that no construction asks for."""
     hidden = [one for handler in caught(tables) for one in failures(tables, handler)]
-    for one in tables.breaks:
+    for one in graph_breaks(tables):
         if one.row.code != rule.code or one in hidden:
             continue  # a break that only makes a call fail, which the caller does without: see DYN505
-        if not is_idle(tables, one.hot, one.position):
+        if one.shown or not is_idle(tables, one.hot, one.position):
             claim = _claim(one, tables, context, wording)
-            yield finding(rule, tables, context, one.hot, one.position, claim)
-    yield from _met(rule, tables, context, wording)
+            yield finding(rule, tables, context, one.hot, one.position, claim, shown=one.shown)
+    for run, ended in elsewhere(tables):
+        if ended.row.code == rule.code:
+            yield _outside(rule, tables, context, wording, run, ended)
 
 
-def _met(rule: Rule, tables: Tables, context: Context, wording: Wording) -> Iterator[Finding]:
-    """The findings about lines at which only a run sees that the graph ends."""
-    said = {(one.hot.function.path, one.position.line) for one in tables.breaks}
-    for run in runs(tables):
-        for one in run.breaks:
-            if one.code != rule.code or one.site.place in said:
-                continue
-            said.add(one.site.place)
-            text = spelled(one.site.node).partition("\n")[0]
-            fails = one.compile.keyword("fullgraph") is True
-            where = f" in the compiled `{unit_name(one.target)}`" if one.target else ""
-            why = f", {wording.why}" if wording.why else ""
-            effect = "eager" if one.leaves and not _compiles_others(run, one) else "break"
-            does = one.does or (_DOES[one.code] if one.target else _WRAPPED)
-            claim = Claim(
-                message=f"`{text}`{where} {does}{why}",
-                cost=_FAILS if fails else _COSTS[effect],
-                effect="break" if fails else effect,
-                subject=text,
-                advice=wording.advice if one.target else "leave it: the step behind it is compiled by itself",
-                step=does,
-                severity=_severity_of(one, fails or effect == "eager"),
-            )
-            met = Met("break", one.site, one.called, one.target, one.doubt, one.compile, tried=run.tried)
-            yield stated(rule, tables, context, one.site, claim, met)
-
-
-def _severity_of(one: GraphBreak, grave: bool) -> str:
-    return "note" if one.doubt or not one.target else "error" if grave else "warning"
-
-
-def _compiles_others(run: Run, one: GraphBreak) -> bool:
-    """Whether Dynamo compiles what is called in the frame that it leaves for a break."""
-    return any(met.compile == one.compile and met.unit != one.target for met in run.met)
+def _outside(
+    rule: Rule, tables: Tables, context: Context, wording: Wording, run: Run, ended: GraphBreak
+) -> Finding:
+    """The finding about a line outside of compiled code at which a graph ends, or ends before it begins."""
+    text = text_of(ended)
+    where = f" in the compiled `{unit_name(ended.target)}`" if ended.target else ""
+    reason = f", {wording.why}" if wording.why else ""
+    claim = Claim(
+        message=f"`{text}`{where} {ended.row.does}{reason}",
+        cost=_COSTS["break"],
+        effect="break",
+        subject=text,
+        advice=wording.advice if ended.target else "leave it: the step behind it is compiled by itself",
+        step=ended.row.does,
+        severity="note" if ended.doubt or not ended.target else None,
+    )
+    met = Met("break", ended.site, ended.called, ended.target, ended.doubt, ended.compile, tried=run.tried)
+    return stated(rule, tables, context, ended.site, claim, met)
 
 
 def _claim(one: Break, tables: Tables, context: Context, wording: Wording) -> Claim:
@@ -130,7 +107,7 @@ def _claim(one: Break, tables: Tables, context: Context, wording: Wording) -> Cl
 
 def _severity(one: Break) -> str | None:
     """A line that may not run is a note; one that raises is an error, whatever it would cost else."""
-    if not one.usual or one.row.note:
+    if not one.usual or one.row.note or one.tried:
         return "note"
     return "error" if one.raises and one.effect == "break" else None
 
@@ -169,9 +146,12 @@ def undocumented_disable(rule: Rule, tables: Tables, context: Context) -> Iterat
     for island, calls in islands.items():
         for hot, call in calls:
             spelt[hot.function.path, call.line, call.callee or ""].add(island)
+    for one in graph_breaks(tables):
+        if one.island is not None:
+            spelt[one.hot.function.path, one.position.line, _called(one.text)].add(one.island)
     told: set[FunctionRef] = set()
     for found in broken(rule, tables, context, _ISLAND):
-        path, callee = found.span.path, found.subject.partition("(")[0].rpartition(".")[2]
+        path, callee = found.span.path, _called(found.subject)
         inside = FunctionRef(path, found.symbol.partition("::")[2])
         meant = spelt.get((path, found.span.line, callee), {inside})
         told |= meant
@@ -185,6 +165,11 @@ def undocumented_disable(rule: Rule, tables: Tables, context: Context) -> Iterat
             yield _made(rule, tables, context, island, hot, "and is none of the contract's `eager-islands`")
         elif not listing and _is_bare(tables, island):
             yield _made(rule, tables, context, island, hot, "and no comment beside it says why")
+
+
+def _called(text: str) -> str:
+    """The last name of what a call calls."""
+    return text.partition("(")[0].rpartition(".")[2]
 
 
 def _islands(tables: Tables) -> _Calls:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynamo_lint.findings import Finding, Related
+from dynamo_lint.interpreter.captured import CUDA, waits
 from dynamo_lint.rules.base import Claim, Context, Rule, at_line, is_quiet, named
-from dynamo_lint.state.captured import CUDA, waits
 from dynamo_lint.state.late_caches import late_caches
 from dynamo_lint.state.provenance import Tables
 
@@ -15,7 +15,7 @@ from dynamo_lint.state.provenance import Tables
 def captured_wait(rule: Rule, tables: Tables, context: Context) -> Iterator[Finding]:
     """One finding for each line at which the host waits for a value of the device."""
     project = tables.project
-    for one in waits(project, tables.bodies, context.torch_version, tables.regions.options):
+    for one in waits(tables):
         if is_quiet(project, one.where):
             continue
         cuda = one.kind == CUDA

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-from dynamo_lint.breaks.frames import SeparateFrame, certain_together
 from dynamo_lint.calls.decorators import outermost
 from dynamo_lint.dataclass import dataclass
 from dynamo_lint.findings import Finding, Related
@@ -66,7 +65,6 @@ def _of_constants(rule: Rule, tables: Tables, context: Context, groups: list[lis
         use = "that passes it on, and Dynamo guards on its value where the called function uses it"
     message = (
         f"{what} differs between the instances of `{unit}`{more}, which share one compiled `forward` {use}"
-        f"{broken_apart(tables, difference.unit)}"
     )
     claim = Claim(
         message=message,
@@ -76,7 +74,7 @@ def _of_constants(rule: Rule, tables: Tables, context: Context, groups: list[lis
         severity="note" if _only_passed_on(main) else None,
         subject=f"{difference.owner.name}.{difference.attribute}",
         keys=keys(one for group in groups for one in group),
-        advice=without_break(tables, difference.unit) + _advice(main, name, context),
+        advice=_advice(main, name, context),
         step=f"uses {name}" if difference.sort == DifferenceKind.SCALAR else f"gives {name} its settings",
         related=_related(groups[:4], "given here", _given),
         also=subjects(one for group in groups for one in group)[1:],
@@ -146,7 +144,7 @@ def _of_variants(rule: Rule, tables: Tables, context: Context, group: list[Consu
     whose = "" if difference.owner == difference.unit else f" of `{difference.owner.name}`"
     claim = Claim(
         message=f"`{name}`{whose} {holds}, depending on the instance of `{unit}`, and all instances share "
-        f"one compiled `forward` that uses it{broken_apart(tables, difference.unit)}",
+        "one compiled `forward` that uses it",
         cost=f"one compiled version per variant, {entries} in all"
         if entries is not None and entries <= context.recompile_limit
         else "one compiled version per variant; beyond the recompile limit "
@@ -155,7 +153,7 @@ def _of_variants(rule: Rule, tables: Tables, context: Context, group: list[Consu
         entries=entries,
         subject=f"{difference.owner.name}.{difference.attribute}",
         keys=keys(group),
-        advice=f"{without_break(tables, difference.unit)}make one class per variant with its own `forward`, "
+        advice="make one class per variant with its own `forward`, "
         "compiled separately, or accept "
         f"{entries or 'the'} versions and raise the recompile limit if they do not fit",
         step=f"chooses `{name}`",
@@ -193,24 +191,6 @@ def isolated(tables: Tables, context: Context, entries: Iterable[Entry]) -> bool
     """Every instance is compiled for itself anyway (torch 2.13: `isolate_recompiles=True`)."""
     asked = [entry_keywords(tables.project, one).get("isolate_recompiles") is True for one in entries]
     return bool(asked) and all(asked) and context.has("isolated-recompiles")
-
-
-def broken_apart(tables: Tables, unit: ClassRef) -> str:
-    """Why the instances are compiled one by one, if nobody asks for that but a graph break makes it so."""
-    alone = tables.units.alone.get(unit)
-    if alone is None:
-        return ""
-    where = f"{alone.cause.function.key.split('#')[0]}` (line {alone.cause.line})"
-    how = "in a loop or a `try`, " if alone.stuck == alone.cause.function else ""
-    return (
-        f"; the graph breaks at `{alone.cause.text}` of `{where}, {how}so that Dynamo compiles every call of "
-        "it separately"
-    )
-
-
-def without_break(tables: Tables, unit: ClassRef) -> str:
-    """How to keep the calls in one graph."""
-    return "remove the graph break, or " if unit in tables.units.alone else ""
 
 
 def cost_of(tables: Tables, context: Context, found: Consumed) -> tuple[str, int | None]:
@@ -405,10 +385,6 @@ def shared_code(tables: Tables, context: Context) -> Iterator[Shared]:
         if code is not None:
             for entry in entries:
                 found[code][_where(tables, entry)].setdefault(hot.receiver, hot)
-    for place, ref, hot in _by_break(tables):
-        code = outermost(tables.project, ref, hot.function.key.rpartition(".")[2])
-        if code is not None:
-            found[code][place].setdefault(ref, hot)
     for code, groups in found.items():
         where, classes = max(groups.items(), key=lambda group: len(group[1]))
         classes = {ref: hot for ref, hot in classes.items() if not _is_base(tables.project, ref, classes)}
@@ -433,18 +409,6 @@ def _is_base(project: Project, ref: ClassRef, classes: Collection[ClassRef]) -> 
     """Whether a class is only there for others of these to inherit from: nothing constructs it."""
     inherited = any(ref in project.mro(one)[1:] for one in classes)
     return inherited and not points_to_of(project).constructions(ref)
-
-
-def _by_break(tables: Tables) -> Iterator[tuple[str, ClassRef, CompiledFunction]]:
-    """The classes that a graph break lets Dynamo compile by themselves, by the entry that they meet in."""
-    groups: dict[int, list[tuple[SeparateFrame, CompiledFunction]]] = defaultdict(list)
-    for ref, alone in tables.units.alone.items():
-        own = next((hot for hot in alone.inside if hot.receiver == ref), None)
-        if own is not None:
-            groups[own.entries[0]].append((alone, own))
-    for number, group in groups.items():
-        kept = certain_together(tables.regions, [alone for alone, _ in group])
-        yield from ((f"entry {number}", alone.unit, own) for alone, own in group if alone in kept)
 
 
 def _where(tables: Tables, entry: Entry) -> str:
@@ -503,8 +467,7 @@ def claim(tables: Tables, context: Context, shared: Shared) -> Claim:
     isolate = ", or compile with `isolate_recompiles=True`" if context.has("isolated-recompiles") else ""
     return Claim(
         message=f"`{function.qualname}` is the code that runs first in every call of {who}, and Dynamo, "
-        f"which stores compiled versions per code object, guards on the class of `{own}`"
-        f"{broken_apart(tables, shared.classes[0])}",
+        f"which stores compiled versions per code object, guards on the class of `{own}`",
         cost=f"one compiled version per class{'' if shared.together else ' that a process compiles'}, all of "
         f"them counted against one recompile limit ({context.recompile_limit})",
         effect="per-instance",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Generator, Iterator
 
-from dynamo_lint.breaks.frames import Break
 from dynamo_lint.calls.model import Step
 from dynamo_lint.dataclass import dataclass, replace
 from dynamo_lint.findings import Finding, Related
 from dynamo_lint.index.spelling import spelled
+from dynamo_lint.interpreter.ended import Break, graph_breaks
 from dynamo_lint.interpreter.find import runs
 from dynamo_lint.interpreter.guards import SIZES
 from dynamo_lint.interpreter.model import Met, Site
@@ -129,7 +129,7 @@ def failures(tables: Tables, handler: LineReport) -> list[Break]:
     entries = tables.regions.entries
     return [
         one
-        for one in tables.breaks
+        for one in graph_breaks(tables)
         if one.raises and {(entries[n].path, entries[n].line) for n in one.hot.entries} <= sites
     ]
 

@@ -191,6 +191,8 @@ def _code(group: Sequence[Recompile], project: Project) -> str:
     ):
         return "DYN105"
     if source.root == "closure" and not hot:
+        if _kind(last.now) != _kind(last.guard.expected):
+            return "DYN108"  # a function that each class or program hands to a decorator
         return "DYN111" if all(one.fresh for one in group) else "DYN102"
     of_module = isinstance(last.holder, ClassObject) and project.is_module(last.holder.ref)
     if source.root in {"global", "closure"} and hot and not of_module:
@@ -218,7 +220,8 @@ def _effect(cause: _Cause, context: Context) -> tuple[str, int | None]:
     entries = len(cause.recompiles) + 1
     if cause.last.requires_gradient is not None and cause.last.guard.source.name != "self":
         return "once", 2  # with or without: more compiles are those of what else changes
-    if cause.last.instance and (cause.code != "DYN110" or cause.last.guard.source.name == "self"):
+    shared = cause.last.instance or cause.code == "DYN108"
+    if shared and (cause.code != "DYN110" or cause.last.guard.source.name == "self"):
         return "per-instance", entries
     if cause.presumed and context.unspec_int and type(cause.last.now) is int:
         return "once", 2  # the setting may be one that no run has met
@@ -302,8 +305,10 @@ def _kind_name(value: object) -> str:
 
 
 def _behind(one: Recompile) -> str:
-    """Where a part of a function that is compiled apart begins; empty for what is compiled from its start."""
-    return f" in what it compiles apart behind line {one.resumed}" if one.resumed is not None else ""
+    """The part of a graph break in what is compiled; empty for what is compiled from its start."""
+    if one.resumed is not None:
+        return f" in what it compiles apart behind line {one.resumed}"
+    return "; a graph break lets Dynamo compile each call of it by itself" if one.apart else ""
 
 
 def _named(one: Recompile, tables: Tables) -> Iterator[Key]:

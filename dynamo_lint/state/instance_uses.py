@@ -64,14 +64,13 @@ def _inside(tables: Tables) -> dict[ClassRef, tuple[CompiledFunction, ...]]:
     for number, hot in enumerate(tables.regions.hot if asked else ()):
         for index in asked.intersection(hot.entries):
             reached[index].append(number)
-    by_entry = {
+    return {
         unit: tuple(
             tables.regions.hot[number]
             for number in sorted({number for index in wanted for number in reached[index]})
         )
         for unit, wanted in entries.items()
     }
-    return {unit: one.inside for unit, one in tables.units.alone.items()} | by_entry
 
 
 def _first(numbered: tuple[int, FunctionState, CompiledFunction]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from dynamo_lint.breaks.frames import Break
 from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import MODULE_KEY
@@ -249,12 +248,8 @@ class Tables:
     policies: Policies
     drivers: Drivers
     """How often lines of code outside regions run, compared with compiled code."""
-    eager: frozenset[FunctionRef]
-    """Compiled functions that run eagerly all the same, for a break in a loop or a `try` of theirs."""
     skipped: tuple[tuple[FunctionRef, str], ...] = ()
     """Hot functions that were not looked into, and why."""
-    breaks: tuple[Break, ...] = ()
-    """The lines at which a graph ends."""
     chosen: frozenset[Key] = frozenset()
     """Attributes of one of several classes, of which the caller of the compiled code chooses one."""
     fakeless: tuple[Fakeless, ...] = ()

@@ -6,9 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from dynamo_lint.breaks.frames import breaks, frames, interpreted
-from dynamo_lint.breaks.interpreter import Interpreter
-from dynamo_lint.breaks.values import Value
 from dynamo_lint.dataclass import dataclass, field, replace
 from dynamo_lint.index import ir
 from dynamo_lint.index.ir import ITEM, Function
@@ -24,7 +21,6 @@ from dynamo_lint.regions.policy import Policies
 from dynamo_lint.state.arguments import Passed, calls_of, passed
 from dynamo_lint.state.entry_facts import Facts, entry_facts
 from dynamo_lint.state.free_variables import REGISTRARS, Names
-from dynamo_lint.state.frequency import Drivers
 from dynamo_lint.state.initial import Initial
 from dynamo_lint.state.interpret import interpret
 from dynamo_lint.state.model import (
@@ -32,7 +28,6 @@ from dynamo_lint.state.model import (
     Callee,
     FunctionState,
     Key,
-    Kind,
     Kinds,
     MutationSite,
     Place,
@@ -65,9 +60,7 @@ def build(
     given = passed(project, regions, between.drivers, bodies)
     compiled = [hot for hot in regions.hot if hot.compiled]
     policies = Policies(project, regions, lambda: calls_of(project, regions, between.drivers, compiled))
-    interpreter = _interpreted(policies, bodies, torch_version, between.drivers, given)
-    split = frames(policies, interpreter)
-    units = find_units(project, regions, bodies, split.apart)
+    units = find_units(project, regions, bodies)
     names = _stored_names(project, regions)
     mentioning = _mentioning(project, regions, scopes, read_source)
     mentioning |= _fed(project, regions, given)
@@ -98,38 +91,11 @@ def build(
         given,
         policies,
         between.drivers,
-        split.eager,
         tuple(interpretation.skipped.items()),
-        breaks(interpreter, regions),
         frozenset(state.key for state in owned if state.chosen),
         fakeless_calls(project, regions),
         torch_version,
     )
-
-
-def _interpreted(
-    policies: Policies,
-    bodies: Bodies,
-    torch_version: tuple[int, int],
-    drivers: Drivers,
-    given: Sequence[Passed],
-) -> Interpreter:
-    """The compiled code, read for its breaks; a second time where it hangs on what eager code hands it."""
-    project, regions = policies.project, policies.regions
-    changing: dict[Node, list[tuple[str, Value]]] = defaultdict(list)
-    for one in given:
-        for kind in one.value.kinds & {Kind.INT, Kind.FLOAT}:
-            value = Value(kind.value, changes=True)
-            changing[Node(one.hot.function, one.hot.receiver)].append((one.name, value))
-    first = interpreted(policies, bodies, torch_version, changing)
-    asked = first.asked()
-    wanted = [hot for hot in regions.hot if hot.compiled and Node(hot.function, hot.receiver) in asked]
-    calls = calls_of(project, regions, drivers, wanted)
-    handed = first.handed((ref, call, Node(hot.function, hot.receiver)) for ref, call, hot in calls)
-    if not handed:
-        return first
-    both = {node: [*handed.get(node, ()), *changing.get(node, ())] for node in {*handed, *changing}}
-    return interpreted(policies, bodies, torch_version, both)
 
 
 # --- what to open ---------------------------------------------------------------------------------------

@@ -293,7 +293,7 @@ class Model(nn.Module):
             if self.training:
                 coin = torch.rand([])
                 drop = coin < 0.0
-            if not drop:  # expect: DYN403 break note
+            if not drop:  # expect: DYN403 break
                 x = layer(x)
         return x
 
@@ -326,7 +326,7 @@ class Model(nn.Module):
             if self.training and self.rate > 0.0:
                 coin = torch.rand([])
                 skip = coin < -1.0
-            if not skip:  # expect: DYN403 break note
+            if not skip:  # expect: DYN403 break
                 x = layer(x)
         return x
 
@@ -397,7 +397,7 @@ class Model(nn.Module):
             if self.training and self.config.rate > 0.0:
                 coin = torch.rand([])
                 skip = coin < -1.0
-            if not skip:  # expect: DYN403 break note
+            if not skip:  # expect: DYN403 break
                 x = layer(x)
         return x
 
@@ -1115,10 +1115,10 @@ class Wrapped(nn.Module):
         super().__init_subclass__(**kwargs)
         forward = cls.forward
 
-        def around(self, x):  # expect: DYN108 per-instance
+        def around(self, x):
             if self.noisy and self.training:
                 x = x + 0.1
-            return forward(self, x)
+            return forward(self, x)  # expect: DYN108 per-instance
 
         cls.forward = around
 
@@ -1445,7 +1445,7 @@ class Model(nn.Module):
         return self.checked(x) * self.scale
 
     def checked(self, x):
-        if self.training and x.sum() > 100:  # expect: DYN403 break note
+        if self.training and x.sum() > 100:  # expect: DYN403 break
             x = x * 0.5
         return x
 

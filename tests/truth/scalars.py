@@ -1097,7 +1097,7 @@ class Reports(nn.Module):
     def forward(self, x):
         self._n += 1  # expect: DYN101 storm
         if self._n % self.every == 0:
-            print("batches so far:", self._n)  # expect: DYN401 break note
+            print("batches so far:", self._n)  # expect: DYN401 break
         return self.lin(x)
 
 

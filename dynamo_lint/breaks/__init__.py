@@ -1,1 +1,0 @@
-"""Which compiled functions certainly break the graph, and what is compiled by itself for that."""

@@ -1,1 +1,0 @@
-"""Tests of `breaks`: certain graph breaks."""
