@@ -16,7 +16,6 @@ ANALYSIS = [
     f"tests/{folder}"
     for folder in (
         *(
-            "breaks",
             "calls",
             "conditions",
             "evaluation",

@@ -56,9 +56,8 @@ AUTOGRAD = "torch.autograd.Function"
 _ONE_HOT = "torch.nn.functional.one_hot"
 _GRADIENT = "torch.autograd.grad"
 HOOKS_BACKWARD = knowledge.names("hooks_backward")
-NUMBERS, SIZES = (
-    f"{CONFIGURATION}.{name}" for name in ("capture_scalar_outputs", "capture_dynamic_output_shape_ops")
-)
+NUMBERS = f"{CONFIGURATION}.capture_scalar_outputs"
+SIZES = f"{CONFIGURATION}.capture_dynamic_output_shape_ops"
 
 
 class Breaking(Stage):
@@ -350,39 +349,29 @@ class Breaking(Stage):
                 yield "hooked"
             case Object() if island is not None:
                 yield from self._of_closure(island, site, disabled=True)
-        if _is_source(keywords.get("generator")) and isinstance(function, External | Method):
+        if isinstance(keywords.get("generator"), Object) and isinstance(function, External | Method):
             yield "source"
 
     def _of_library(
         self, dotted: str, first: object, arguments: Sequence[object], keywords: Mapping[str, object]
     ) -> Iterator[str]:
+        """The kinds of breaks of a call of a function of a library."""
         package, _, name = dotted.rpartition(".")
         of_torch = isinstance(first, Tensor) or (isinstance(first, Object) and self.is_module(first))
         if of_torch and dotted in NAMES["copy"] and name == "deepcopy":
             yield "copy"
-        if package == "builtins" and name in {"any", "all"} and _holds_tensor(first):
-            yield "branch"
-        if (
-            package == "builtins"
-            and name == "sorted"
-            and len(arguments) == 1
-            and not keywords
-            and _holds_tensor(first)
-        ):
+        plain = name in {"any", "all"} or (name == "sorted" and len(arguments) == 1 and not keywords)
+        if package == "builtins" and plain and _holds_tensor(first):
             yield "branch"
         if dotted.startswith(_COLLECTIVES) and keywords.get("async_op") is True:
             yield "collective"
-        if (
-            package.startswith("torch")
-            and keywords.get("requires_grad") is True
-            and dotted not in NAMES["parameter"]
-        ):
+        needs = keywords.get("requires_grad") is True and dotted not in NAMES["parameter"]
+        if needs and package.startswith("torch"):
             yield "gradient"
         if _has_unknown_size(dotted, arguments, keywords):
             yield "size"
-        if dotted == _ONE_HOT and any(
-            isinstance(one, Tensor) for one in (*arguments[1:], *keywords.values())
-        ):
+        classes = [*arguments[1:2], *keywords.values()] if dotted == _ONE_HOT else []
+        if any(isinstance(number, Tensor) for number in classes):
             yield "scalar"
 
     def _of_closure(self, where: FunctionRef, site: Site, *, disabled: bool) -> Iterator[str]:
@@ -400,11 +389,10 @@ class Breaking(Stage):
         home = function.outer or MODULE_KEY
         for decorator in function.decorators:
             called = decorator.function if isinstance(decorator, ir.Call) else decorator
-            for symbol in self.project.symbols(called, where.path, home):
-                if isinstance(
-                    symbol, ClassRef
-                ) and "contextlib.ContextDecorator" in self.project.external_bases(symbol):
-                    yield "decorating manager"
+            symbols = self.project.symbols(called, where.path, home)
+            bases = [self.project.external_bases(one) for one in symbols if isinstance(one, ClassRef)]
+            if any("contextlib.ContextDecorator" in outside for outside in bases):
+                yield "decorating manager"
 
     def marks_of(self, where: FunctionRef | ClassRef) -> frozenset[str]:
         """The dotted names of the decorators of a function or class, as far as they are of libraries."""
@@ -497,13 +485,9 @@ def _is_few(arguments: Sequence[object]) -> bool:
     return isinstance(first, list | tuple | range) and len(first) <= _FEW
 
 
-def _is_source(value: object) -> bool:
-    return isinstance(value, Object)
-
-
 def _is_held(call: ast.AST) -> bool:
     """Whether what a call is given first is an attribute, which outlives it."""
-    return isinstance(call, ast.Call) and isinstance(call.args[0], ast.Attribute)
+    return isinstance(call, ast.Call) and any(isinstance(part, ast.Attribute) for part in call.args[:1])
 
 
 def _holds_tensor(value: object) -> bool:

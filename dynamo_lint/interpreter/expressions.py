@@ -110,6 +110,8 @@ _COMPARING: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.NotIn: ("__contains__", ""),
 }
 """By comparison, its method, and that of the other operand if the first has none."""
+OPTIONS = "argparse.Namespace"
+"""What holds the options of a command line: no more is known of it than some defaults."""
 _PLAINLY_FALSE = NAMES["false_of_plain_tensors"] - {"is_complex", "is_conj", "is_neg"}
 """Attributes of tensors; the others are methods."""
 _ELEMENTWISE = frozenset({ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE})
@@ -951,6 +953,8 @@ class Expressions(Tracing):
             return Method(owner, name)
         if isinstance(owner.kind, str):
             known = self.peek(owner, name)
+            if known is MISSING and owner.kind == OPTIONS:
+                return UNKNOWN
             return Method(owner, name) if known is MISSING else self.read(owner, "attribute", name, known)
         method = self.project.method(owner.kind, name)
         replaced = self.assigned(owner.kind, name)

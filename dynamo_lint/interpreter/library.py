@@ -21,7 +21,7 @@ from dynamo_lint import knowledge
 from dynamo_lint.interpreter import sizes
 from dynamo_lint.interpreter.breaking import HOOKS_BACKWARD, NUMBERS
 from dynamo_lint.interpreter.compiled import CompiledCalls
-from dynamo_lint.interpreter.expressions import LATE, OPERATORS, ROUNDS, SOME, is_short, text
+from dynamo_lint.interpreter.expressions import LATE, OPERATORS, OPTIONS, ROUNDS, SOME, is_short, text
 from dynamo_lint.interpreter.guards import LENGTH, GraphBreak
 from dynamo_lint.interpreter.model import (
     COUNT,
@@ -146,6 +146,7 @@ _WAITING = frozenset({GEN_CREATED, GEN_SUSPENDED})
 _NO_CONTEXT = "contextlib.nullcontext"
 _NAMED_TUPLE = "collections.namedtuple.made"
 EXIT_STACK = "contextlib.ExitStack"
+_PARSER = "argparse.ArgumentParser"
 SPECIAL = frozenset({"forward", "_call_impl"})
 """Methods that run a module around its compiled call."""
 
@@ -393,6 +394,8 @@ class Library(CompiledCalls):
             case "submit" if module.kind == "concurrent.futures.ThreadPoolExecutor" and arguments:
                 given = self.invoke(arguments[0], arguments[1:], keywords, site)
                 return Object("concurrent.futures.Future", {"value": given})
+            case _ if module.kind == _PARSER:
+                return self._of_parser(module, name, arguments, keywords)
             case "enter_context" if module.kind == EXIT_STACK and arguments:
                 module.items.append(arguments[0])
                 return self.enter_context(arguments[0], "__enter__")
@@ -401,6 +404,19 @@ class Library(CompiledCalls):
             case _ if name in NAMES["returns_self"]:
                 return self._cast(module, sizes.cast(name, arguments, keywords))
         return self._of_container(module, name, arguments, keywords, site)
+
+    def _of_parser(
+        self, parser: Object, name: str, arguments: list[object], keywords: dict[str, object]
+    ) -> object:
+        """Call a method of a parser of options: of these only rates have the values of their defaults."""
+        if name == "add_argument" and isinstance(default := keywords.get("default"), float):
+            flags = [text for text in map(self.use, arguments) if isinstance(text, str)]
+            flag = next((text for text in flags if text.startswith("--")), (*flags, "")[0])
+            parser.attributes[str(keywords.get("dest", flag.lstrip("-").replace("-", "_")))] = default
+        if name in {"add_argument_group", "add_mutually_exclusive_group"}:
+            return parser
+        given = Object(OPTIONS, dict(parser.attributes))
+        return (given, UNKNOWN) if name == "parse_known_args" else given if name == "parse_args" else UNKNOWN
 
     def _hook(self, module: Object, name: str, function: object, named: bool, site: Site) -> Hook:
         """Put a hook on a module, before or behind its forward or its backward pass."""

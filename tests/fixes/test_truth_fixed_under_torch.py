@@ -177,6 +177,7 @@ FIXED = {
     "graph_breaks: a print under a manager of torch",
     "graph_breaks: a print under fullgraph, an error there, after which the caller does without",
     "graph_breaks: a print under try",
+    "graph_breaks: a print where a function is handed in place of a number",
     "graph_breaks: a shape that is printed between two layers",
     "graph_breaks: a warning about a short input",
     "graph_breaks: layers in a list that print, compiled one by one",

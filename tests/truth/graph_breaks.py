@@ -4581,6 +4581,76 @@ def drive():
     return torch.compile(forward), [(X,)]
 
 
+# %% as many classes as the largest label tells
+class Model(nn.Module):
+    def forward(self, x):
+        labels = (x > 0).long()
+        return F.one_hot(labels, labels.max() + 1) * 2  # expect: DYN402 break
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: as many classes as the model was made with
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.classes = 3
+
+    def forward(self, x):
+        labels = (x > 0).long()
+        return F.one_hot(labels, self.classes) * 2
+
+
+def drive():
+    run = torch.compile(Model())
+    for _ in range(12):
+        yield run(X)
+
+
+# %% quiet: a backward hook that is taken away again
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.linear(x * 2) + 1
+
+
+def drive():
+    model = Model()
+    handle = model.linear.register_full_backward_hook(lambda *given: None)
+    handle.remove()
+    run = torch.compile(model)
+    for _ in range(12):
+        yield run(X)
+
+
+# %% a print where a function is handed in place of a number
+import inspect
+
+
+class Model(nn.Module):
+    def __init__(self, size=None):
+        super().__init__()
+        self.size = size if not inspect.isfunction(size) else size()
+
+    def forward(self, x):
+        if self.size == 4:
+            print(end="")  # expect: DYN401 break
+        return x * 2
+
+
+def drive():
+    run = torch.compile(Model(lambda: 4))
+    for _ in range(12):
+        yield run(X)
+
+
 # %% a decision on a number that is captured
 class Model(nn.Module):
     def forward(self, x):

@@ -2665,6 +2665,55 @@ def drive():
         yield run(X)
 
 
+# %% a rate of the command line that a schedule scales
+import argparse
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 1.0
+
+    def forward(self, x):
+        return torch.full_like(x, self.scale) + x
+
+
+def drive():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lr", type=float, default=2e-3)
+    parser.add_argument("--compile", action="store_true")
+    options = parser.parse_args([])
+    model = Scaled()
+    run = torch.compile(model)
+    for step in range(12):
+        model.scale = options.lr * (step + 1)  # expect: DYN102 storm
+        yield run(X)
+
+
+# %% quiet: a rate of the command line that stays
+import argparse
+
+
+class Steady(nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, x):
+        return torch.full_like(x, self.scale) + x
+
+
+def drive():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dropout-rate", type=float, default=0.5)
+    options = parser.parse_args([])
+    model = Steady(options.dropout_rate)
+    run = torch.compile(model)
+    for _ in range(12):
+        model.scale = options.dropout_rate
+        yield run(X)
+
+
 # %% a batch whose extras come along into the compiled step
 def keep(batch, *names):
     return {name: batch[name] for name in names if name in batch}
