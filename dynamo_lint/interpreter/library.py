@@ -1249,7 +1249,8 @@ class Library(CompiledCalls):
         match name:
             case "min" | "max" | "sum":
                 values = arguments if len(arguments) > 1 else [*islice(self.each(first), LONGEST)]
-                return _reduced(name, values)
+                tensors = [one for one in values if isinstance(one, Tensor)]
+                return self.tracked(Tensor(), tensors) if tensors else _reduced(name, values)
             case "float" | "int" | "bool" | "str" if isinstance(first, Tensor):
                 self.leaves_graph("scalar", NUMBERS, site)
                 return UNKNOWN if name == "str" else self.measured(site=site, whole=name == "int")
