@@ -1,7 +1,7 @@
 """Code that torch runs to record it: what a CUDA graph captures, and the steps of a lazy XLA loop.
 
 Dynamo has no part in it, but most of the lines that end its graphs are those at which the host waits for a
-value of the device. So the functions with such code are walked, and read, as compiled code is.
+value of the device. So the functions with such code are run as compiled code is, all of it as one graph.
 """
 
 from __future__ import annotations

@@ -46,13 +46,6 @@ class Break:
 
 def graph_breaks(tables: Tables) -> tuple[Break, ...]:
     """The lines of compiled functions that end a graph, one for each line and rule."""
-    memo = tables.project.memo
-    if "graph breaks" not in memo:
-        memo["graph breaks"] = _graph_breaks(tables)
-    return memo["graph breaks"]  # type: ignore[return-value]
-
-
-def _graph_breaks(tables: Tables) -> tuple[Break, ...]:
     known: dict[Place, Break] = {}
     hot = _hot(tables)
     for run in runs(tables):

@@ -69,7 +69,6 @@ _ASKED = {
     ast.Match: "subject",
 }
 """The field of a compound statement that is evaluated first."""
-"""Compound statements that use what is evaluated first before anything else of them runs."""
 
 
 _MOST_TURNS = 4
